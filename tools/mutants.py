@@ -146,7 +146,7 @@ class Finder:
             return
         # The size of what is allocated, and what is not 0 in a map that is a set, may grow.
         sets = self.around[i] == "map64_put" and self.text(i - 1) == "," and self.text(i + 1) == ")"
-        grows = self.around[i] == "arena_alloc" and self.text(i - 1) not in ("-", "/", "%", ">>")
+        grows = self.around[i] in ("arena_alloc", "arena_array") and self.text(i - 1) not in ("-", "/", "%", ">>")
         if not (value > 0 and (sets or grows)):
             self.add("constant", i, i, f"{value + 1}{number.group(2)}")
         if value > 0:

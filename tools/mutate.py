@@ -94,7 +94,7 @@ def copy_tree():
 
 def configure(folder=BUILD, others=None):
     flags = ("-O1 -Werror=incompatible-pointer-types -Werror=int-conversion -Werror=implicit-function-declaration "
-             "-fsanitize=bounds -fsanitize-undefined-trap-on-error")
+             "-fsanitize=bounds -fsanitize-undefined-trap-on-error -DSN_ARENA_GUARDS")
     link = "-fuse-ld=lld" if shutil.which("ld.lld") else ""
     (HOME / "kept").mkdir(parents=True, exist_ok=True)
     keeping = HOME / "keeping-c++"

@@ -467,11 +467,11 @@ void call_give_up(call *c)
 
 void call_room(call *c, arena *a)
 {
-    c->in = arena_alloc(a, ((size_t)c->p->params + c->p->ports.constant.n + 1) * sizeof(run_argument));
-    c->out = arena_alloc(a, (c->p->results + 1) * sizeof(run_result));
-    c->bytes = arena_alloc(a, ((size_t)c->p->params + c->p->results + 1) * sizeof(size_t));
-    c->memory = arena_alloc(a, ((size_t)c->p->params + c->p->results + 1) * sizeof(call_memory));
-    c->staged = arena_alloc(a, (c->p->params + 1) * sizeof(staging));
+    c->in = arena_array(a, run_argument, (size_t)c->p->params + c->p->ports.constant.n + 1);
+    c->out = arena_array(a, run_result, c->p->results + 1);
+    c->bytes = arena_array(a, size_t, (size_t)c->p->params + c->p->results + 1);
+    c->memory = arena_array(a, call_memory, (size_t)c->p->params + c->p->results + 1);
+    c->staged = arena_array(a, staging, c->p->params + 1);
     c->choosing = arena_alloc(a, api_version_room(c->p) + 1);
     c->before = c->p->params;
     structs_room(c, a);

@@ -314,7 +314,7 @@ static sn_status passed_on(const checking *k, sn_status status)
 
 static sn_status call(checking *k, int count, const sn_arg *z)
 {
-    sn_arg *arg = arena_alloc(&k->arena, ((3 + COMPUTED) * k->components + (size_t)count) * sizeof(*arg));
+    sn_arg *arg = arena_array(&k->arena, *arg, (3 + COMPUTED) * k->components + (size_t)count);
     int n = 0;
     for (uint32_t i = 0; i < 3 + k->results; i++) {
         char *data = i < 3 ? k->given[i] : k->result[k->what[i - 3]];

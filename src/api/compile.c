@@ -27,7 +27,7 @@ static void list_arguments(sn_program *p)
         p->params += p->ports.param[k].components;
     for (uint32_t k = 0; k < p->ports.results; k++)
         p->results += p->ports.result[k].components;
-    p->type = arena_alloc(&p->arena, (p->params + p->results + 1) * sizeof(ir_type));
+    p->type = arena_array(&p->arena, ir_type, p->params + p->results + 1);
     p->rank = arena_alloc(&p->arena, p->params + p->results + 1);
     uint32_t next = 0;
     for (uint32_t k = 0; k < p->ports.params + p->ports.results; k++) {
@@ -50,7 +50,7 @@ static bool keep_constants(sn_program *p)
     const embed_constants *list = &p->ports.constant;
     if (!list->n || !api_own_memory(p->context))
         return true;
-    p->constant = arena_alloc(&p->arena, list->n * sizeof(*p->constant));
+    p->constant = arena_array(&p->arena, *p->constant, list->n);
     for (uint32_t i = 0; i < list->n; i++) {
         const embed_constant *c = &list->at[i];
         p->constant[i] =
@@ -98,8 +98,8 @@ static void abandon(void *program)
 /* What a program is made of: a function, or a text. */
 typedef struct origin {
     sn_site at;
-    const char *function; /* of the interface, for messages */
-    bool *no_memory;      /* told if that was what failed; may be NULL */
+    const char *function;  /* of the interface, for messages */
+    bool *no_memory;       /* told if that was what failed; may be NULL */
     const char *signature; /* NULL: from a text */
     sn_body body;
     const char *terms;
@@ -257,7 +257,7 @@ static void make_program_and_inside(sn_program *p)
                 known |= p->inside.at[k]->ir == c->region[i].program;
             if (known)
                 continue;
-            sn_program *q = arena_alloc(p->ir->arena, sizeof(*q));
+            sn_program *q = arena_new(p->ir->arena, *q);
             q->context = p->context;
             q->outer = p;
             q->ir = c->region[i].program;
@@ -345,11 +345,10 @@ sn_program *sn_parse_program_at(sn_site at, sn_context *cx, const char *terms)
 
 sn_program *api_parse_for(api_who who, sn_context *cx, const char *terms, uint32_t vector_bytes, bool *no_memory)
 {
-    return make_program(cx, &(origin){.at = who.at,
-                                      .function = who.what,
-                                      .no_memory = no_memory,
-                                      .terms = terms,
-                                      .vector_bytes = vector_bytes});
+    return make_program(
+        cx,
+        &(origin){
+            .at = who.at, .function = who.what, .no_memory = no_memory, .terms = terms, .vector_bytes = vector_bytes});
 }
 
 void sn_drop(sn_program *p)

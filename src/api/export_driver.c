@@ -63,7 +63,7 @@ static ports find_ports(exporting *e, const run_program *root)
 {
     const plan *p = root->plan;
     ports out = {.parameters = e->p->params, .inputs = p->input_first[p->inputs], .outputs = p->result.n};
-    out.in = arena_alloc(&e->arena, (out.inputs + 1) * sizeof(*out.in));
+    out.in = arena_array(&e->arena, *out.in, out.inputs + 1);
     for (uint32_t i = 0; i < p->buffer.n; i++)
         if (p->buffer.at[i].place == PLAN_INPUT)
             out.in[p->buffer.at[i].port] = &p->buffer.at[i];

@@ -347,10 +347,10 @@ static bool control(writer *w, uint32_t step, const run_taped *t)
 {
     driven *d = w->d;
     const plan_control *p = &w->p->control.at[t->index];
-    looping *l = arena_alloc(d->arena, sizeof(*l));
+    looping *l = arena_new(d->arena, *l);
     *l = (looping){.p = p, .of = p->of, .n = step};
     const ir_region *r = &p->of->region[p->form == IR_WHILE];
-    l->first = arena_alloc(d->arena, (p->of->parts + 1) * sizeof(uint32_t));
+    l->first = arena_array(d->arena, uint32_t, p->of->parts + 1);
     for (uint32_t k = 0; k < p->of->parts; k++)
         l->first[k + 1] = l->first[k] + components(r->program, r->result[k]);
     for (uint32_t i = 0; i < p->of->regions; i++)

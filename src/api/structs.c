@@ -37,10 +37,10 @@ void structs_room(call *c, arena *a)
         n += is_structs(&c->arg[i]);
     if (!n)
         return;
-    c->apart = arena_alloc(a, (components + 1) * sizeof(*c->apart));
-    c->number = arena_alloc(a, (components + 1) * sizeof(*c->number));
-    c->structs = arena_alloc(a, n * sizeof(*c->structs));
-    c->fields_of = arena_alloc(a, (components + 1) * sizeof(*c->fields_of));
+    c->apart = arena_array(a, *c->apart, components + 1);
+    c->number = arena_array(a, *c->number, components + 1);
+    c->structs = arena_array(a, *c->structs, n);
+    c->fields_of = arena_array(a, *c->fields_of, components + 1);
     c->whole = c->arg;
 }
 

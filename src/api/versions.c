@@ -174,7 +174,7 @@ static void find_rows(sn_program *p, const sk_program *facts)
 {
     host_code code = {0};
     const sk_options kernels = kernel_options(p);
-    program_rows *rows = arena_alloc(p->ir->arena, sizeof(*rows));
+    program_rows *rows = arena_new(p->ir->arena, *rows);
     for (uint32_t i = 0; i < p->clusters->cluster.n; i++) {
         const l_cluster *c = &p->clusters->cluster.at[i];
         row_loop loop = {.rank = c->rank, .far = facts->cluster[i].far};
@@ -285,12 +285,12 @@ void api_attach_regions(sn_program *p)
         controls += ir_at(p->ir, id)->kind == IR_CONTROL;
     if (!controls)
         return;
-    run_control *all = arena_alloc(p->ir->arena, controls * sizeof(*all));
+    run_control *all = arena_array(p->ir->arena, *all, controls);
     for (ir_id id = 1; id < p->ir->node.n; id++) {
         if (ir_at(p->ir, id)->kind != IR_CONTROL)
             continue;
         const ir_control *c = ir_info(p->ir, id)->control;
-        all[number].region = arena_alloc(p->ir->arena, (c->regions + 1) * sizeof(run_region));
+        all[number].region = arena_array(p->ir->arena, run_region, c->regions + 1);
         for (uint32_t i = 0; i < c->regions; i++)
             for (uint32_t k = 0; k < p->inside.n; k++)
                 if (p->inside.at[k]->ir == c->region[i].program)
@@ -315,7 +315,7 @@ void api_make_versions(sn_program *p)
         return;
     loops.large = first.clusters->sized && !api_own_memory(cx);
     if (loops.large) {
-        p->large = arena_alloc(p->ir->arena, sizeof(*p->large));
+        p->large = arena_new(p->ir->arena, *p->large);
         *p->large = version(p, &loops, NULL, p->run);
     }
     if (first.clusters->rows || first.clusters->tiles)
@@ -326,7 +326,7 @@ void api_make_versions(sn_program *p)
         if (large && !p->large)
             break;
         loops.large = large;
-        p->once[large] = arena_alloc(p->ir->arena, sizeof(*p->once[large]));
+        p->once[large] = arena_new(p->ir->arena, *p->once[large]);
         *p->once[large] = version(p, &loops, NULL, p->run);
     }
 }

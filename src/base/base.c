@@ -13,11 +13,17 @@ struct arena_chunk {
 /* A large block, which can be given back before the arena is. */
 struct arena_own {
     arena_own *next, *before;
-    size_t bytes; /* with this */
+    size_t bytes;  /* with this */
     bool outgrown; /* in the arena's list of these */
 };
 
-/* The address sanitizer sees what is behind a block of an arena as it does behind a block of the heap. */
+/* The address sanitizer sees what is behind a block of an arena as it does behind a block of the heap. A build with
+ * SN_ARENA_GUARDS has, without it, a guard behind each block of a chunk, looked at when the arena ends; what nobody has
+ * written is not zero. */
+struct arena_guard {
+    uint64_t seal; /* of what follows, and of its place */
+    arena_guard *before;
+};
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif
@@ -26,10 +32,19 @@ struct arena_own {
 enum { GAP = 16, MAPS = 0 }; /* a gap behind a block; leaks are looked for in the heap alone */
 #define HIDE(at, bytes) __asan_poison_memory_region((at), (bytes))
 #define SHOW(at, bytes) __asan_unpoison_memory_region((at), (bytes))
+#elif defined(SN_ARENA_GUARDS)
+enum { GAP = sizeof(arena_guard), MAPS = 1 };
+#define HIDE(at, bytes) memset((at), 0xa5, (bytes))
+#define SHOW(at, bytes) memset((at), 0xa5, (bytes))
 #else
 enum { GAP = 0, MAPS = 1 };
 #define HIDE(at, bytes) ((void)(at), (void)(bytes))
 #define SHOW(at, bytes) ((void)(at), (void)(bytes))
+#endif
+#if defined(SN_ARENA_GUARDS) && !defined(__SANITIZE_ADDRESS__)
+enum { GUARDS = 1 };
+#else
+enum { GUARDS = 0 };
 #endif
 
 enum { OWN_BYTES = 32 << 10, FAR_BYTES = 256 << 10, MAP_BYTES = 128 << 10 };
@@ -145,6 +160,28 @@ static size_t gap_of(const arena *a)
     return a->chunks == a->lent ? 0 : GAP;
 }
 
+static uint64_t seal_of(const arena_guard *g)
+{
+    return ((uint64_t)(uintptr_t)g ^ (uint64_t)(uintptr_t)g->before << 20) * 0x9e3779b97f4a7c15u;
+}
+
+static void put_guard(arena *a, void *at)
+{
+    arena_guard *g = at;
+    *g = (arena_guard){.before = a->guard};
+    g->seal = seal_of(g);
+    a->guard = g;
+}
+
+static void check_guard(arena *a)
+{
+    if (a->guard->seal != seal_of(a->guard)) {
+        fprintf(stderr, "sinter: something was written behind the end of a block of an arena\n");
+        abort();
+    }
+    a->guard = a->guard->before;
+}
+
 /* Not cleared. */
 static void *raw_block(arena *a, size_t asked)
 {
@@ -171,6 +208,8 @@ static void *raw_block(arena *a, size_t asked)
     SHOW(block, asked);
     if (gap_of(a))
         HIDE(block + asked, bytes - asked + GAP);
+    if (GUARDS && gap_of(a))
+        put_guard(a, block + bytes);
     a->used += bytes + gap_of(a);
     a->total += bytes;
     return block;
@@ -181,12 +220,23 @@ void *arena_alloc(arena *a, size_t bytes)
     return memset(raw_block(a, bytes), 0, bytes);
 }
 
+void *arena_array_(arena *a, size_t element, size_t n)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(element, n, &bytes))
+        arena_fail(a);
+    return arena_alloc(a, bytes);
+}
+
 void arena_release(arena *a, void *block, size_t bytes)
 {
     bytes = ALIGN_UP(bytes ? bytes : 1, 16);
     if (bytes < OWN_BYTES) {
-        if (block && a->chunks && (char *)block + bytes + gap_of(a) == (char *)a->chunks + a->used)
+        if (block && a->chunks && (char *)block + bytes + gap_of(a) == (char *)a->chunks + a->used) {
             a->used -= bytes + gap_of(a);
+            if (GUARDS && gap_of(a))
+                check_guard(a);
+        }
         return;
     }
     take_out(a, own_of(block));
@@ -233,7 +283,7 @@ char *arena_printf(arena *a, const char *format, ...)
 
 arena *arena_beside(arena *a)
 {
-    arena *b = arena_alloc(a, sizeof(*b));
+    arena *b = arena_new(a, *b);
     *b = (arena){.heap = a->heap, .failure = a->failure, .next = a->beside};
     a->beside = b;
     return b;
@@ -243,6 +293,8 @@ void arena_free(arena *a)
 {
     for (arena *b = a->beside; b; b = b->next)
         arena_free(b);
+    while (GUARDS && a->guard)
+        check_guard(a);
     for (arena_chunk *chunk = a->chunks, *next; chunk; chunk = next) {
         next = chunk->next;
         if (chunk == a->lent)
@@ -326,8 +378,8 @@ void map64_put(arena *a, map64 *m, uint64_t key, uint32_t value)
 {
     if ((m->n + 1) * 4 > m->cap * 3) {
         map64 more = {.cap = m->cap ? m->cap * 2 : 16}; /* complete before *m changes: allocating may jump */
-        more.key = arena_alloc(a, more.cap * sizeof(*more.key));
-        more.value = arena_alloc(a, more.cap * sizeof(*more.value));
+        more.key = arena_array(a, *more.key, more.cap);
+        more.value = arena_array(a, *more.value, more.cap);
         for (uint32_t i = 0; i < m->cap; i++)
             if (m->value[i])
                 map64_place(&more, m->key[i], m->value[i]);
@@ -361,8 +413,8 @@ void intern_add(arena *a, intern_table *t, uint64_t hash, uint32_t id)
 {
     if ((t->n + 1) * 4 > t->cap * 3) {
         intern_table more = {.cap = t->cap ? t->cap * 2 : 64}; /* complete before *t changes: allocating may jump */
-        more.id = arena_alloc(a, more.cap * sizeof(*more.id));
-        more.hash = arena_alloc(a, more.cap * sizeof(*more.hash));
+        more.id = arena_array(a, *more.id, more.cap);
+        more.hash = arena_array(a, *more.hash, more.cap);
         for (uint32_t i = 0; i < t->cap; i++)
             if (t->id[i])
                 intern_place(&more, t->hash[i], t->id[i]);

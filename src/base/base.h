@@ -35,6 +35,7 @@ extern const base_heap base_heap_default; /* malloc and free; constant, so no st
 
 typedef struct arena_chunk arena_chunk;
 typedef struct arena_own arena_own;
+typedef struct arena_guard arena_guard;
 typedef struct arena arena;
 struct arena {
     const base_heap *heap;
@@ -45,6 +46,7 @@ struct arena {
     size_t total;      /* bytes handed out */
     jmp_buf *failure;
     void *lent; /* a chunk that is not the heap's */
+    arena_guard *guard; /* behind the last block, in builds that have guards */
     arena *beside, *next; /* arenas beside this one; the next of those that are beside the same */
 };
 
@@ -54,6 +56,10 @@ void arena_init(arena *a, const base_heap *heap);     /* heap NULL: the default 
 void arena_init_with(arena *a, const base_heap *heap, void *block, size_t bytes);
 void arena_on_failure(arena *a, jmp_buf *handler);    /* longjmp(*handler, 1) when memory runs out; NULL: abort()s */
 void *arena_alloc(arena *a, size_t bytes);            /* zeroed, 16-byte aligned, never NULL */
+/* One of a type, and an array of n, zeroed: `type` may be a type or an expression that has it, such as the place that is filled. */
+#define arena_new(a, type) ((__typeof__(type) *)arena_alloc((a), sizeof(type)))
+#define arena_array(a, type, n) ((__typeof__(type) *)arena_array_((a), sizeof(type), (n)))
+void *arena_array_(arena *a, size_t element, size_t n); /* fails as for lack of memory if its bytes cannot be counted */
 void *arena_copy(arena *a, const void *from, size_t bytes);
 char *arena_string(arena *a, const char *text);       /* a copy */
 char *arena_printf(arena *a, const char *format, ...) SN_PRINTF(2, 3);

@@ -76,7 +76,7 @@ static void *open_library(const char *file)
 
 static const nvrtc *open_file(void *library, const char *file, unsigned most_major, arena *a, const char **why)
 {
-    nvrtc *n = arena_alloc(a, sizeof(*n));
+    nvrtc *n = arena_new(a, *n);
     const char *symbol = missing(library, n);
     if (symbol) {
         *why = arena_printf(a, "%s is too old: it has no %s; NVRTC from 11.2 on is needed", file, symbol);

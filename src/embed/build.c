@@ -88,7 +88,7 @@ sn_acc embed_run_body(sn_body f, uint32_t n, const sn_acc *a)
 
 void embed_set_layout(const op *o, const signature_port *s, embed_port *port)
 {
-    size_t *offset = arena_alloc(o->b->arena, (s->tree->leaves + 1) * sizeof *offset);
+    size_t *offset = arena_array(o->b->arena, *offset, s->tree->leaves + 1);
     port->tuple = !s->tree->leaf;
     port->bytes = tree_layout(s->tree, s->type.at, offset);
     port->offset = offset;
@@ -96,7 +96,7 @@ void embed_set_layout(const op *o, const signature_port *s, embed_port *port)
 
 static sn_acc make_input(const op *o, const signature_port *s, embed_port *port)
 {
-    ir_id *shape = arena_alloc(o->b->arena, (s->rank + 1) * sizeof *shape);
+    ir_id *shape = arena_array(o->b->arena, *shape, s->rank + 1);
     for (unsigned d = 0; d < s->rank; d++)
         shape[d] = s->name[d] ? ir_dim(o->p, s->name[d]) : ir_i64(o->p, s->constant[d]);
     *port = (embed_port){.rank = (uint8_t)s->rank, .components = (uint8_t)s->type.n, .text = s->text};
@@ -170,7 +170,7 @@ void embed_describe_results(const op *o, uint32_t n, const value *const *part, c
         return;
     }
     name_dims(o, &known);
-    info->result = arena_alloc(o->b->arena, n * sizeof *info->result);
+    info->result = arena_array(o->b->arena, *info->result, n);
     info->results = n;
     for (uint32_t i = 0; i < n; i++) {
         const ir_array *a = ir_info(o->p, part[i]->array);
@@ -224,8 +224,8 @@ static void build_program(build *b, sn_site at, const char *source, sn_body body
         return;
     }
     info->params = s.param.n;
-    info->param = arena_alloc(b->arena, (s.param.n + 1) * sizeof *info->param);
-    sn_acc *in = arena_alloc(b->arena, (s.param.n + 1) * sizeof *in);
+    info->param = arena_array(b->arena, *info->param, s.param.n + 1);
+    sn_acc *in = arena_array(b->arena, *in, s.param.n + 1);
     for (uint32_t i = 0; i < s.param.n; i++)
         in[i] = make_input(&o, &s.param.at[i], &info->param[i]);
     if (o.p->error.n)
@@ -247,7 +247,7 @@ ir_program *embed_build_as(arena *a, sn_site at, const char *source, sn_body bod
     *info = (embed_result){0};
     arena_on_failure(a, &out_of_memory);
     if (setjmp(out_of_memory) == 0) {
-        build *b = arena_alloc(a, sizeof *b);
+        build *b = arena_new(a, *b);
         *b = (build){.arena = a, .constants = &info->constant, .owner = owner};
         b->program = ir_program_new(a);
         b->program->plain = plain;

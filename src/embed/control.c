@@ -19,7 +19,7 @@ static bool take_arrays(const op *o, sn_acc from, const char *what, uint32_t *n,
     }
     if (v->kind != VALUE_ARRAY)
         return op_take_array(o, from) != NULL; /* reports it */
-    const value **one = arena_alloc(o->b->arena, sizeof *one);
+    const value **one = arena_new(o->b->arena, *one);
     one[0] = v;
     *n = 1;
     *part = one;
@@ -49,13 +49,13 @@ static void add_region(assembly *as, region *r, const numbers *result)
     arena *a = as->o->b->arena;
     ir_region *ir = &r->ir;
     const uses *u = &r->b->uses;
-    ir->source = arena_alloc(a, (as->c.states + u->array.n + 1) * sizeof(uint32_t));
+    ir->source = arena_array(a, uint32_t, as->c.states + u->array.n + 1);
     for (uint32_t i = 0; i < as->c.states; i++)
         ir->source[i] = i;
     for (uint32_t i = 0; i < u->array.n; i++)
         ir->source[as->c.states + i] = number_of(a, &as->input, as->c.states, u->array.at[i]);
     ir->values = u->number.n;
-    ir->value = arena_alloc(a, (u->number.n + 1) * sizeof(uint32_t));
+    ir->value = arena_array(a, uint32_t, u->number.n + 1);
     ir->dim = u->dim.at;
     for (uint32_t i = 0; i < u->number.n; i++)
         ir->value[i] = number_of(a, &as->value, as->c.form == IR_CHOICE, u->number.at[i]);
@@ -74,9 +74,9 @@ static ir_id finish(assembly *as)
 /* Handles for the results: one array, or several. */
 static sn_acc give(const op *o, uint32_t n, const tree *const *t, const ir_id *array)
 {
-    const value **part = arena_alloc(o->b->arena, (n + 1) * sizeof *part);
+    const value **part = arena_array(o->b->arena, *part, n + 1);
     for (uint32_t k = 0; k < n; k++) {
-        value *v = arena_alloc(o->b->arena, sizeof *v);
+        value *v = arena_new(o->b->arena, *v);
         if (!array[k])
             return op_bad_array(o);
         *v = (value){.kind = VALUE_ARRAY, .tree = t[k], .array = array[k]};
@@ -127,8 +127,8 @@ static sn_acc *open_state(const loop *l, region *r)
 {
     arena *a = l->o->b->arena;
     ir_program *p = r->inside.p;
-    sn_acc *state = arena_alloc(a, (l->n + 2) * sizeof *state);
-    ir_id *extent = arena_alloc(a, (l->classes + 1) * sizeof *extent), shape[IR_MAX_RANK];
+    sn_acc *state = arena_array(a, *state, l->n + 2);
+    ir_id *extent = arena_array(a, *extent, l->classes + 1), shape[IR_MAX_RANK];
     const ir_type i64 = T_I64;
     uint32_t dim;
     for (uint32_t i = 1; i <= l->classes; i++)
@@ -167,8 +167,8 @@ static bool learn(loop *l, const region *r, const value *const *next)
     arena *a = l->o->b->arena;
     bool changed = false;
     uint32_t before = l->classes;
-    ir_id *leader = arena_alloc(a, (before + 1) * sizeof *leader); /* per class: what its first extent becomes */
-    VEC(ir_id) out = {0};                                          /* per new class: what its extents become */
+    ir_id *leader = arena_array(a, *leader, before + 1); /* per class: what its first extent becomes */
+    VEC(ir_id) out = {0};                                /* per new class: what its extents become */
     VEC(uint32_t) old = {0};
     VEC(ir_id) first = {0};
     for (uint32_t k = 0; k < l->n; k++)
@@ -193,7 +193,7 @@ static bool learn(loop *l, const region *r, const value *const *next)
             *class = before + 1 + i;
             changed = true;
         }
-    ir_id *begin = arena_alloc(a, (before + out.n + 1) * sizeof *begin);
+    ir_id *begin = arena_array(a, *begin, before + out.n + 1);
     for (uint32_t i = 1; i <= before; i++)
         begin[i] = l->first[i];
     for (uint32_t i = 0; i < out.n; i++)
@@ -245,7 +245,7 @@ static outcome build_next(loop *l, assembly *as)
     if (l->indexed) {
         ir_id index = embed_unit(&r.inside, region_extent(&r, "round", &dim));
         r.ir.index = dim + 1;
-        argument = arena_alloc(l->o->b->arena, (l->n + 1) * sizeof *argument);
+        argument = arena_array(l->o->b->arena, *argument, l->n + 1);
         argument[0] = op_give_array(&r.inside, tree_leaf(r.b), index);
         memcpy(argument + 1, state, l->n * sizeof *state);
     }
@@ -258,7 +258,7 @@ static outcome build_next(loop *l, assembly *as)
         region_close(l->o, &r, false);
         return AGAIN;
     }
-    sn_acc *after = arena_alloc(l->o->b->arena, (l->n + 1) * sizeof *after);
+    sn_acc *after = arena_array(l->o->b->arena, *after, l->n + 1);
     for (uint32_t k = 0; k < n; k++) {
         vec_push(l->o->b->arena, &result, region_result(&r, next[k]->array));
         after[k] = op_give_array(&r.inside, next[k]->tree, next[k]->array);
@@ -289,9 +289,9 @@ static sn_acc end_loop(const loop *l, assembly *as)
 {
     const op *o = l->o;
     arena *a = o->b->arena;
-    ir_id control = finish(as), *extent = arena_alloc(a, (l->classes + 1) * sizeof *extent), shape[IR_MAX_RANK];
-    ir_id *part = arena_alloc(a, (l->n + 1) * sizeof *part);
-    const tree **t = arena_alloc(a, (l->n + 1) * sizeof *t);
+    ir_id control = finish(as), *extent = arena_array(a, *extent, l->classes + 1), shape[IR_MAX_RANK];
+    ir_id *part = arena_array(a, *part, l->n + 1);
+    const tree **t = arena_array(a, *t, l->n + 1);
     if (!control)
         return op_bad_array(o);
     for (uint32_t i = 1; i <= l->classes; i++) {
@@ -314,8 +314,8 @@ static sn_acc run_loop(loop *l, sn_acc init)
     outcome made;
     if (!take_arrays(o, init, "the initial state", &l->n, &l->init))
         return op_bad_array(o);
-    l->class = arena_alloc(o->b->arena, (l->n * IR_MAX_RANK + 1) * sizeof *l->class);
-    l->first = arena_alloc(o->b->arena, sizeof *l->first);
+    l->class = arena_array(o->b->arena, *l->class, l->n * IR_MAX_RANK + 1);
+    l->first = arena_new(o->b->arena, *l->first);
     do {
         as = (assembly){.o = o, .c = {.form = (uint8_t)l->form}};
         as.c.states = as.c.parts = l->n + l->classes;
@@ -425,8 +425,8 @@ static sn_acc end_choice(const op *o, branch *b, ir_id condition)
     arena *a = o->b->arena;
     uint32_t n = b[0].n;
     numbers result[2] = {{0}, {0}};
-    ir_id *known = arena_alloc(a, (n * IR_MAX_RANK + 1) * sizeof *known);
-    uint32_t *number = arena_alloc(a, (n * IR_MAX_RANK + 1) * sizeof *number);
+    ir_id *known = arena_array(a, *known, n * IR_MAX_RANK + 1);
+    uint32_t *number = arena_array(a, *number, n * IR_MAX_RANK + 1);
     for (uint32_t k = 0; k < n; k++)
         for (unsigned i = 0; i < 2; i++)
             vec_push(a, &result[i], region_result(&b[i].r, b[i].result[k]->array));
@@ -436,8 +436,8 @@ static sn_acc end_choice(const op *o, branch *b, ir_id condition)
     for (unsigned i = 0; i < 2; i++)
         add_region(&as, &b[i].r, &result[i]);
     ir_id control = finish(&as), shape[IR_MAX_RANK];
-    ir_id *extent = arena_alloc(a, (result[0].n + 1) * sizeof *extent), *part = arena_alloc(a, (n + 1) * sizeof *part);
-    const tree **t = arena_alloc(a, (n + 1) * sizeof *t);
+    ir_id *extent = arena_array(a, *extent, result[0].n + 1), *part = arena_array(a, *part, n + 1);
+    const tree **t = arena_array(a, *t, n + 1);
     for (uint32_t i = n; i < result[0].n && control; i++) {
         ir_id array = ir_mark_step(o->p, ir_part(o->p, o->site, control, i, 0, NULL, IR_EXTENT));
         extent[i] = array ? ir_read(o->p, o->site, array, 0, IR_SAFE, 0, NULL) : 0;
@@ -468,7 +468,7 @@ sn_acc sn_acond_at(sn_site at, sn_scalar condition, sn_body then, sn_body otherw
                 ir_type_name((ir_type)ir_at(o.p, c)->type));
         return op_bad_array(&o);
     }
-    sn_acc *argument = arena_alloc(o.b->arena, (n + 1) * sizeof *argument);
+    sn_acc *argument = arena_array(o.b->arena, *argument, n + 1);
     for (uint32_t k = 0; k < n; k++)
         argument[k] = op_give_array(&o, part[k]->tree, part[k]->array);
     bool good = true;
@@ -487,14 +487,14 @@ sn_acc sn_acond_at(sn_site at, sn_scalar condition, sn_body then, sn_body otherw
 static const ir_foreign *foreign_of(assembly *as, const sn_foreign_code *code, uint32_t n, const value *const *operand)
 {
     arena *a = as->o->b->arena;
-    ir_foreign *f = arena_alloc(a, sizeof *f);
-    sn_foreign_code *copy = arena_alloc(a, sizeof *copy);
+    ir_foreign *f = arena_new(a, *f);
+    sn_foreign_code *copy = arena_new(a, *copy);
     memcpy(copy, code, code->size);
     f->name = copy->name ? arena_string(a, copy->name) : "a foreign function";
     copy->name = f->name;
     f->code = copy;
     f->operands = n;
-    f->operand = arena_alloc(a, (n + 1) * sizeof *f->operand);
+    f->operand = arena_array(a, *f->operand, n + 1);
     for (uint32_t k = 0; k < n; k++)
         f->operand[k] = number_of(a, &as->input, 0, operand[k]->array);
     return f;
@@ -539,7 +539,7 @@ sn_acc sn_foreign_at(sn_site at, const sn_foreign_code *code, sn_body fallback, 
     bool good = op_check_list(&o, count, operand, "arrays");
     if (!code || code->size < offsetof(sn_foreign_code, cpu) || code->size > sizeof *code)
         good = op_fail(&o, "the size of sn_foreign_code is not set; set it to sizeof(sn_foreign_code)");
-    const value **v = arena_alloc(o.b->arena, ((size_t)(count > 0 ? count : 0) + 1) * sizeof *v);
+    const value **v = arena_array(o.b->arena, *v, (size_t)(count > 0 ? count : 0) + 1);
     for (int k = 0; good && k < count; k++)
         good = (v[k] = op_take_array(&o, operand[k])) != NULL;
     if (!good || !region_open(&o, &b.r, (uintptr_t)__builtin_frame_address(0)))

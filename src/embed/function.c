@@ -221,7 +221,7 @@ const value *embed_call(const op *o, sn_fn f, uint32_t n, const value *argument,
         return NULL;
     }
     uint32_t count = spread == (int)n ? n : n - 1 + argument[spread].tree->n, next = 0;
-    sn_scalar few[9], *x = count <= ARRAY_LENGTH(few) ? few : arena_alloc(b->arena, count * sizeof *x);
+    sn_scalar few[9], *x = count <= ARRAY_LENGTH(few) ? few : arena_array(b->arena, *x, count);
     for (uint32_t i = 0; i < n; i++) {
         const value *v = &argument[i];
         if ((int)i != spread) {
@@ -283,7 +283,7 @@ bool embed_lambda(const op *o, sn_fn f, uint32_t n, const tree *const *parameter
     for (uint32_t i = 0; i < n; i++)
         leaves += parameter[i]->leaves;
     ir_fn *fn = ir_fn_new(o->p, leaves, type);
-    value few[9], *argument = n <= ARRAY_LENGTH(few) ? few : arena_alloc(o->b->arena, n * sizeof *argument);
+    value few[9], *argument = n <= ARRAY_LENGTH(few) ? few : arena_array(o->b->arena, *argument, n);
     for (uint32_t i = 0, at = 0; i < n; at += parameter[i++]->leaves)
         argument[i] = (value){.kind = VALUE_SCALAR, .tree = parameter[i], .term = fn->param + at};
     ir_id first = leaves ? fn->param[0] : 1, last = leaves ? fn->param[leaves - 1] : 0;

@@ -32,7 +32,7 @@ static settled *next_settled(const op *o)
     settled *around = o->b->within;
     if (around && around->next < around->inside.n)
         return around->inside.at[around->next++];
-    settled *s = arena_alloc(a, sizeof *s);
+    settled *s = arena_new(a, *s);
     if (around) {
         vec_push(a, &around->inside, s);
         around->next = around->inside.n;
@@ -73,8 +73,8 @@ static bool begin_loop(const op *o, const value *init, const ir_type *like, bool
     if (n == 0)
         return op_fail(o, "the state is (), which holds nothing; begin with what changes");
     *l = (looping){.init = init, .tree = init->tree, .like = like, .counted = counted, .known = next_settled(o)};
-    l->type = arena_alloc(a, n * sizeof *l->type);
-    l->open = arena_alloc(a, n * sizeof *l->open);
+    l->type = arena_array(a, *l->type, n);
+    l->open = arena_array(a, *l->open, n);
     forget(o, l);
     trust(o, l);
     return true;
@@ -85,7 +85,7 @@ static void enter(const op *o, looping *l)
 {
     arena *a = o->b->arena;
     uint32_t n = l->tree->leaves;
-    ir_id *var = arena_alloc(a, (n + 1) * sizeof *var);
+    ir_id *var = arena_array(a, *var, n + 1);
     for (uint32_t i = 0; i < n; i++)
         var[i] = ir_var(o->p, l->type[i]);
     if (l->counted)
@@ -97,7 +97,7 @@ static void enter(const op *o, looping *l)
     l->state.weak = arena_copy(a, l->open, n * sizeof *l->open);
     l->index = (value){.kind = VALUE_SCALAR, .tree = tree_leaf(o->b), .term = var + n};
     l->trial = (trial){.outer = o->b->trial, .n = n, .var = var};
-    l->trial.type = arena_alloc(a, n * sizeof *l->trial.type);
+    l->trial.type = arena_array(a, *l->trial.type, n);
     l->errors = o->p->error.n;
     o->b->trial = &l->trial;
     l->around = o->b->within;
@@ -268,7 +268,7 @@ sn_scalar sn_loop_at(sn_site at, sn_scalar n, sn_fn f, sn_scalar init)
 /* The element at (outer..., index of the loop). In a row of an array of rank 1 the index is always inside. */
 static value element_of_row(const op *o, const value *a, const id_list *outer, ir_id index)
 {
-    ir_id at[IR_MAX_RANK], *term = arena_alloc(o->b->arena, a->tree->leaves * sizeof *term);
+    ir_id at[IR_MAX_RANK], *term = arena_array(o->b->arena, *term, a->tree->leaves);
     for (uint32_t d = 0; d < outer->n; d++)
         at[d] = outer->at[d];
     at[outer->n] = index;

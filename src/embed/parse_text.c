@@ -118,7 +118,7 @@ static void add_constant(const op *o, ir_id input, embed_result *info)
 
 static void describe_inputs(const op *o, const signature *s, embed_result *info)
 {
-    info->param = arena_alloc(o->b->arena, (s->param.n + 1) * sizeof *info->param);
+    info->param = arena_array(o->b->arena, *info->param, s->param.n + 1);
     for (uint32_t i = 0; i < o->p->input.n; i++) {
         ir_id input = o->p->input.at[i];
         const ir_array *a = ir_info(o->p, input);
@@ -142,9 +142,9 @@ static void describe_inputs(const op *o, const signature *s, embed_result *info)
 
 static void describe_outputs(const op *o, const signature *s, embed_result *info)
 {
-    const value **part = arena_alloc(o->b->arena, (o->p->output.n + 1) * sizeof *part);
+    const value **part = arena_array(o->b->arena, *part, o->p->output.n + 1);
     for (uint32_t i = 0; i < o->p->output.n; i++) {
-        value *v = arena_alloc(o->b->arena, sizeof *v);
+        value *v = arena_new(o->b->arena, *v);
         *v = (value){.kind = VALUE_ARRAY, .array = o->p->output.at[i]};
         uint32_t components = ir_info(o->p, v->array)->components;
         bool fits = i < s->result.n && s->result.at[i].tree->leaves == components;
@@ -218,7 +218,7 @@ ir_program *embed_parse(arena *a, sn_site at, const char *source, bool plain, em
         ir_program *parsed = ir_parse_doubtful(a, source, message);
         if (parsed) {
             parsed->plain = plain;
-            build *b = arena_alloc(a, sizeof *b);
+            build *b = arena_new(a, *b);
             *b = (build){.arena = a, .program = parsed, .constants = &info->constant};
             build_enter(b, (uintptr_t)__builtin_frame_address(0), &mark);
             entered = b;

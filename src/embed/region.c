@@ -63,7 +63,7 @@ ir_id region_take(region *r, ir_id term)
 static bool import_terms(build *b, value *v)
 {
     uint32_t n = v->tree->leaves;
-    ir_id *term = arena_alloc(b->arena, (n + 1) * sizeof *term);
+    ir_id *term = arena_array(b->arena, *term, n + 1);
     for (uint32_t i = 0; i < n; i++)
         if (ir_at(b->around->program, v->term[i])->scope)
             return false;
@@ -99,7 +99,7 @@ static const value *import(const op *o, build *b, uint32_t id, const char *what)
     if (v.kind == VALUE_ARRAY)
         v.array = import_array(b, v.array);
     if (v.kind == VALUE_RESULTS) {
-        const value **part = arena_alloc(b->arena, (v.n + 1) * sizeof *part);
+        const value **part = arena_array(b->arena, *part, v.n + 1);
         for (uint32_t i = 0; i < v.n; i++) {
             value *copy = arena_copy(b->arena, v.part[i], sizeof *copy);
             copy->array = import_array(b, copy->array);
@@ -161,14 +161,14 @@ bool region_open(const op *o, region *r, uintptr_t frame)
         depth++;
     if (depth > IR_MOST_CONTROLS)
         return op_fail(o, "loops and choices of arrays within each other; they can be %d deep", IR_MOST_CONTROLS);
-    *r = (region){.b = arena_alloc(a, sizeof(build))};
+    *r = (region){.b = arena_new(a, build)};
     build *b = r->b;
     *b = (build){.arena = a, .around = o->b, .at = o->b->at, .constants = o->b->constants};
     b->program = ir_program_new(a);
     b->program->plain = o->p->plain;
     b->program->outer = o->p;
     ir_follow_sites(b->program);
-    b->uses.graft = arena_alloc(a, sizeof(ir_graft));
+    b->uses.graft = arena_new(a, ir_graft);
     *b->uses.graft = (ir_graft){.from = o->p, .to = b->program, .leaf = take_leaf, .env = b};
     r->ir.program = b->program;
     r->ir.rounds = 1;
@@ -257,7 +257,7 @@ const value *const *region_call(const op *o, sn_body f, uint32_t n, const sn_acc
     }
     if (v->kind != VALUE_ARRAY)
         return op_take_array(o, returned), NULL; /* reports it */
-    const value **one = arena_alloc(o->b->arena, sizeof *one);
+    const value **one = arena_new(o->b->arena, *one);
     one[0] = v;
     *results = 1;
     return one;

@@ -114,7 +114,7 @@ static sn_acc stencil(const op *o, sn_fn f, uint32_t n, const side *in)
     }
     if (!good)
         return op_bad_array(o);
-    ir_type *type = arena_alloc(o->b->arena, leaves * sizeof *type);
+    ir_type *type = arena_array(o->b->arena, *type, leaves);
     for (uint32_t i = 0, at = 0; i < n; i++)
         at += add_neighbours(o, &in[i].pattern, a[i], type + at);
     ir_fn *fn = ir_fn_new(o->p, leaves, type);

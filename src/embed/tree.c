@@ -4,7 +4,7 @@
 const tree *tree_leaf(build *b)
 {
     if (!b->leaf) {
-        tree *t = arena_alloc(b->arena, sizeof *t);
+        tree *t = arena_new(b->arena, *t);
         *t = (tree){.leaves = 1, .leaf = true};
         b->leaf = t;
     }
@@ -13,7 +13,7 @@ const tree *tree_leaf(build *b)
 
 const tree *tree_tuple(const op *o, uint32_t n, const tree *const *child)
 {
-    tree *t = arena_alloc(o->b->arena, sizeof *t);
+    tree *t = arena_new(o->b->arena, *t);
     t->n = n;
     t->child = arena_copy(o->b->arena, child, n * sizeof *child);
     for (uint32_t i = 0; i < n; i++) {
@@ -90,8 +90,8 @@ const tree *tree_flat(build *b, uint32_t n)
 {
     if (n == 1)
         return tree_leaf(b);
-    tree *t = arena_alloc(b->arena, sizeof *t);
-    const tree **child = arena_alloc(b->arena, (n + 1) * sizeof(const tree *));
+    tree *t = arena_new(b->arena, *t);
+    const tree **child = arena_array(b->arena, const tree *, n + 1);
     for (uint32_t i = 0; i < n; i++)
         child[i] = tree_leaf(b);
     *t = (tree){.leaves = n, .depth = 1, .n = n, .child = child};
@@ -149,7 +149,7 @@ const ir_type *value_types(const op *o, const value *v)
 {
     if (v->kind == VALUE_ARRAY)
         return ir_info(o->p, v->array)->type;
-    ir_type *type = arena_alloc(o->b->arena, (v->tree->leaves + 1) * sizeof *type);
+    ir_type *type = arena_array(o->b->arena, *type, v->tree->leaves + 1);
     for (uint32_t i = 0; i < v->tree->leaves; i++)
         type[i] = (ir_type)ir_at(o->p, v->term[i])->type;
     return type;

@@ -274,7 +274,7 @@ static ir_type *operand_types(builder *b, uint32_t before, uint32_t *count)
     uint32_t n = before;
     for (uint32_t i = 0; i < b->a.inputs; i++)
         n += ir_info(b->p, b->a.input[i])->components;
-    ir_type *type = arena_alloc(b->p->arena, (n + 1) * sizeof *type);
+    ir_type *type = arena_array(b->p->arena, *type, n + 1);
     fill_types(type, before, T_I64);
     *count = n;
     for (uint32_t i = 0, at = before; i < b->a.inputs; i++) {
@@ -434,7 +434,8 @@ static ir_id scan(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir
         return ir_fail(p, site, "%s: an array of rank 0 has no dimension to scan; it is a single value already",
                        b.name);
     if (behind >= from->rank)
-        return ir_fail(p, site, "%s: an array of rank %u has no dimension with %u others behind it; the outermost one has %u",
+        return ir_fail(p, site,
+                       "%s: an array of rank %u has no dimension with %u others behind it; the outermost one has %u",
                        b.name, (unsigned)from->rank, behind, from->rank - 1u);
     if (!seed && flags & IR_EXCLUSIVE)
         return ir_fail(p, site, "%s: an exclusive scan begins with its initial value, but it has none; give one",
@@ -716,7 +717,7 @@ static bool check_pattern(builder *b, const ir_stencil *s, const ir_array *in, u
 
 static ir_type *stencil_types(builder *b, const ir_stencil *stencil, uint32_t params)
 {
-    ir_type *type = arena_alloc(b->p->arena, params * sizeof *type);
+    ir_type *type = arena_array(b->p->arena, *type, params);
     uint32_t at = 0;
     for (uint32_t i = 0; i < b->a.inputs; i++) {
         const ir_array *in = ir_info(b->p, b->a.input[i]);

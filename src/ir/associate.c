@@ -190,7 +190,7 @@ static const char *why_not(ir_program *p, ir_id left, ir_id right, ir_id result)
     }
     looking l = {.p = p, .left = left, .right = right};
     l.n = ir_terms(p, p->arena, 1, &result, &l.term);
-    l.form = arena_alloc(p->arena, l.n * sizeof *l.form);
+    l.form = arena_array(p->arena, *l.form, l.n);
     for (uint32_t i = 0; i < l.n; i++)
         l.form[i] = look(&l, l.term[i]);
     form f = l.form[l.n - 1];

@@ -504,9 +504,9 @@ bool ir_check_program(const ir_program *p, arena *a, const char **why)
 {
     checker c = {.p = p, .arena = a};
     map64 done = {0};
-    c.binder = arena_alloc(a, (p->node.n + 1) * sizeof *c.binder);
-    c.seen = arena_alloc(a, (p->node.n + 1) * sizeof *c.seen);
-    c.known = arena_alloc(a, (p->node.n + 1) * sizeof *c.known);
+    c.binder = arena_array(a, *c.binder, p->node.n + 1);
+    c.seen = arena_array(a, *c.seen, p->node.n + 1);
+    c.known = arena_array(a, *c.known, p->node.n + 1);
     add_region(&c, 0);
     for (uint32_t k = 0; k < p->input.n + p->output.n; k++) {
         ir_id id = k < p->input.n ? p->input.at[k] : p->output.at[k - p->input.n];

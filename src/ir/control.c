@@ -164,7 +164,7 @@ static uint32_t depth_of(const ir_control *c)
 
 static ir_id *copy_list(arena *a, uint32_t n, const ir_id *from)
 {
-    ir_id *to = arena_alloc(a, (n + 1) * sizeof *to);
+    ir_id *to = arena_array(a, *to, n + 1);
     if (n)
         memcpy(to, from, n * sizeof *to);
     return to;
@@ -181,7 +181,7 @@ ir_id ir_control_new(ir_program *p, uint32_t site, const ir_control *control, ui
     c->value = copy_list(p->arena, c->values, c->value);
     ir_array a = {.inputs = inputs, .control = c, .name = m.name};
     a.input = copy_list(p->arena, inputs, input);
-    a.type = arena_alloc(p->arena, sizeof *a.type); /* of none */
+    a.type = arena_new(p->arena, *a.type); /* of none */
     ir_node node = {.kind = IR_CONTROL, .site = site};
     node.u.info = arena_copy(p->arena, &a, sizeof a);
     vec_push(p->arena, &p->node, node);

@@ -73,12 +73,12 @@ static void link_loop(evaluator *e, cell *c)
 {
     const ir_loop *loop = ir_at(e->p, c->id)->u.loop;
     uint32_t n = loop->states;
-    loop_run *run = arena_alloc(e->arena, sizeof(*run));
+    loop_run *run = arena_new(e->arena, *run);
     run->states = n;
-    run->var = arena_alloc(e->arena, n * sizeof(uint32_t));
-    run->final = arena_alloc(e->arena, n * sizeof(ir_bits));
+    run->var = arena_array(e->arena, uint32_t, n);
+    run->final = arena_array(e->arena, ir_bits, n);
     c->operands = 2 * n + 1;
-    c->operand = arena_alloc(e->arena, c->operands * sizeof(uint32_t));
+    c->operand = arena_array(e->arena, uint32_t, c->operands);
     for (uint32_t k = 0; k < n; k++) {
         run->var[k] = evaluator_slot(e, loop->var[k]);
         c->operand[k] = evaluator_slot(e, loop->init[k]);
@@ -101,7 +101,7 @@ static void link(evaluator *e, cell *c)
         return;
     }
     c->operands = node->n;
-    c->operand = arena_alloc(e->arena, (node->n + 1) * sizeof(uint32_t));
+    c->operand = arena_array(e->arena, uint32_t, node->n + 1);
     for (uint32_t k = 0; k < node->n; k++)
         c->operand[k] = evaluator_slot(e, ir_args(e->p, c->id)[k]);
 }
@@ -130,7 +130,7 @@ static void find_inside(evaluator *e, uint32_t at, bool *depends)
 
 evaluator *evaluator_new(const ir_program *p, arena *a, uint32_t n, const ir_id *term)
 {
-    evaluator *e = arena_alloc(a, sizeof(*e));
+    evaluator *e = arena_new(a, *e);
     *e = (evaluator){.p = p, .arena = a, .results = n};
     id_list list = {0};
     for (uint32_t k = 0; k < n; k++)
@@ -141,9 +141,9 @@ evaluator *evaluator_new(const ir_program *p, arena *a, uint32_t n, const ir_id 
         qsort(list.at, list.n, sizeof(ir_id), by_id);
 
     e->cells = list.n;
-    e->cell = arena_alloc(a, (list.n + 1) * sizeof(cell));
-    e->stack = arena_alloc(a, (list.n + 1) * sizeof(uint32_t));
-    e->result = arena_alloc(a, (n + 1) * sizeof(uint32_t));
+    e->cell = arena_array(a, cell, list.n + 1);
+    e->stack = arena_array(a, uint32_t, list.n + 1);
+    e->result = arena_array(a, uint32_t, n + 1);
     for (uint32_t c = 0; c < list.n; c++) {
         e->cell[c].id = list.at[c];
         map64_put(a, &e->slot, list.at[c], c + 1);
@@ -155,7 +155,7 @@ evaluator *evaluator_new(const ir_program *p, arena *a, uint32_t n, const ir_id 
         if (!e->cell[c].loop)
             continue;
         if (!depends)
-            depends = arena_alloc(a, list.n * sizeof(bool));
+            depends = arena_array(a, bool, list.n);
         find_inside(e, c, depends);
     }
     for (uint32_t k = 0; k < n; k++)

@@ -3,9 +3,9 @@
 
 ir_fn *ir_fn_new(ir_program *p, uint32_t params, const ir_type *type)
 {
-    ir_fn *fn = arena_alloc(p->arena, sizeof *fn);
+    ir_fn *fn = arena_new(p->arena, *fn);
     fn->params = params;
-    fn->param = arena_alloc(p->arena, (params + 1) * sizeof(ir_id));
+    fn->param = arena_array(p->arena, ir_id, params + 1);
     for (uint32_t i = 0; i < params; i++)
         fn->param[i] = ir_var(p, type[i]);
     return fn;
@@ -120,7 +120,7 @@ static ir_id rebuild_loop(ir_program *p, ir_id id)
     ir_loop loop = *node.u.loop;
     ir_id *part[3] = {loop.init, loop.var, loop.next};
     for (unsigned k = 0; k < 3; k++) {
-        ir_id *copy = arena_alloc(p->arena, (loop.states + 1) * sizeof(ir_id));
+        ir_id *copy = arena_array(p->arena, ir_id, loop.states + 1);
         for (uint32_t i = 0; i < loop.states; i++)
             copy[i] = replaced(p, part[k][i]);
         part[k] = copy;
@@ -139,7 +139,7 @@ static ir_id rebuild(ir_program *p, ir_id id)
     ir_node n = *ir_at(p, id);
     if (n.kind == IR_LOOP)
         return rebuild_loop(p, id);
-    ir_id few[3], *args = n.n <= 3 ? few : arena_alloc(p->arena, n.n * sizeof *args);
+    ir_id few[3], *args = n.n <= 3 ? few : arena_array(p->arena, *args, n.n);
     for (uint32_t i = 0; i < n.n; i++)
         args[i] = replaced(p, p->arg.at[n.args + i]);
     switch ((ir_kind)n.kind) {
@@ -239,7 +239,7 @@ bool ir_commutes(ir_program *p, const ir_fn *fn)
     if (fn->params != 2 * k)
         return false;
     ir_id *result = arena_copy(p->arena, fn->result, k * sizeof *result);
-    ir_id *other = arena_alloc(p->arena, 3 * k * sizeof *other), *swapped = other + k;
+    ir_id *other = arena_array(p->arena, *other, 3 * k), *swapped = other + k;
     for (uint32_t i = 0; i < k; i++) {
         swapped[i] = fn->param[k + i];
         swapped[k + i] = fn->param[i];

@@ -28,7 +28,7 @@ static ir_id array_of(ir_graft *g, ir_id id)
 
 static ir_id *made_list(ir_graft *g, uint32_t n, const ir_id *from)
 {
-    ir_id *to = arena_alloc(g->to->arena, (n + 1) * sizeof *to);
+    ir_id *to = arena_array(g->to->arena, *to, n + 1);
     for (uint32_t i = 0; i < n; i++)
         to[i] = ir_graft_made(g, from[i]);
     return to;
@@ -138,7 +138,7 @@ static bool graft_list(ir_graft *g, uint32_t n, ir_id **list)
 {
     if (!*list || !n)
         return true;
-    ir_id *to = arena_alloc(g->to->arena, n * sizeof *to);
+    ir_id *to = arena_array(g->to->arena, *to, n);
     ir_graft_terms(g, n, *list, to);
     *list = to;
     for (uint32_t i = 0; i < n; i++)
@@ -152,7 +152,7 @@ static bool graft_fn(ir_graft *g, ir_fn **fn)
     if (!*fn)
         return true;
     ir_fn *copy = arena_copy(g->to->arena, *fn, sizeof **fn);
-    copy->param = arena_alloc(g->to->arena, (copy->params + 1) * sizeof *copy->param);
+    copy->param = arena_array(g->to->arena, *copy->param, copy->params + 1);
     for (uint32_t i = 0; i < copy->params; i++) {
         copy->param[i] = ir_var(g->to, (ir_type)ir_at(g->from, (*fn)->param[i])->type);
         ir_graft_note(g, (*fn)->param[i], copy->param[i]);
@@ -185,7 +185,7 @@ ir_id ir_graft_array(ir_graft *g, ir_id id)
     ir_array a = *node.u.info;
     if (a.components)
         a.type = arena_copy(g->to->arena, a.type, a.components * sizeof *a.type);
-    a.input = arena_alloc(g->to->arena, (a.inputs + 1) * sizeof *a.input);
+    a.input = arena_array(g->to->arena, *a.input, a.inputs + 1);
     for (uint32_t i = 0; i < a.inputs; i++) {
         a.input[i] = array_of(g, node.u.info->input[i]);
         if (!a.input[i])

@@ -54,11 +54,13 @@ const char *interpret_name(const ir_program *p, uint32_t site, const char *other
     return name ? name : otherwise;
 }
 
-/* Lengths and offsets of u64 are said as such; what they are added up in goes on behind the largest number at the smallest. */
+/* Lengths and offsets of u64 are said as such; what they are added up in goes on behind the largest number at the
+ * smallest. */
 static const char *length_text(ir_site site, int64_t segment, int64_t end, int64_t begin, arena *a)
 {
     int64_t length = 0;
-    bool far = __builtin_sub_overflow(end, begin, &length), large = site.wide & IR_WIDE_LENGTHS || (site.wide & IR_WIDE_OFFSETS && end < 0);
+    bool far = __builtin_sub_overflow(end, begin, &length),
+         large = site.wide & IR_WIDE_LENGTHS || (site.wide & IR_WIDE_OFFSETS && end < 0);
     if (large)
         return arena_printf(a, "segment %" PRId64 " has the length %" PRIu64 "; no length exceeds 63 bits", segment,
                             (uint64_t)end - (uint64_t)begin);
@@ -67,7 +69,8 @@ static const char *length_text(ir_site site, int64_t segment, int64_t end, int64
     return arena_printf(a, "segment %" PRId64 " has the length %" PRId64 "; a length is 0 or more", segment, length);
 }
 
-const char *ir_segment_text(ir_site site, ir_segment_mistake what, int64_t segment, int64_t value, int64_t bound, arena *a)
+const char *ir_segment_text(ir_site site, ir_segment_mistake what, int64_t segment, int64_t value, int64_t bound,
+                            arena *a)
 {
     switch (what) {
     case IR_SEGMENTS_BEGIN:
@@ -185,8 +188,8 @@ static function prepare(interpreter *in, uint32_t n, const ir_id *term)
 {
     function f = {.e = evaluator_new(in->p, in->arena, n, term),
                   .terms = n,
-                  .out = arena_alloc(in->arena, (n + 1) * sizeof(ir_bits)),
-                  .failed = arena_alloc(in->arena, (n + 1) * sizeof(bool))};
+                  .out = arena_array(in->arena, ir_bits, n + 1),
+                  .failed = arena_array(in->arena, bool, n + 1)};
     evaluator_arrays(f.e, note_read, in);
     return f;
 }
@@ -194,7 +197,7 @@ static function prepare(interpreter *in, uint32_t n, const ir_id *term)
 static function prepare_fn(interpreter *in, const ir_fn *fn)
 {
     function f = prepare(in, fn->results, fn->result);
-    f.slot = arena_alloc(in->arena, (fn->params + 1) * sizeof(uint32_t));
+    f.slot = arena_array(in->arena, uint32_t, fn->params + 1);
     for (uint32_t k = 0; k < fn->params; k++)
         f.slot[k] = evaluator_slot(f.e, fn->param[k]);
     return f;
@@ -360,7 +363,8 @@ static bool is_long_sum(interpreter *in, ir_id extent)
 const char *ir_extent_text(unsigned dimension, int64_t extent, bool long_sum, arena *a)
 {
     if (long_sum)
-        return arena_printf(a, "dimension %u has the extent %" PRIu64 "; no extent exceeds 63 bits", dimension, (uint64_t)extent);
+        return arena_printf(a, "dimension %u has the extent %" PRIu64 "; no extent exceeds 63 bits", dimension,
+                            (uint64_t)extent);
     return arena_printf(a, "dimension %u has the extent %" PRId64 "; an extent is 0 or more", dimension, extent);
 }
 
@@ -405,7 +409,7 @@ static bool make_value(interpreter *in, ir_id id, bool with_data)
     }
     if (!in->faults || !with_data)
         return true;
-    op->missing = arena_alloc(in->arena, info->components * sizeof(bool *));
+    op->missing = arena_array(in->arena, bool *, info->components);
     for (uint32_t c = 0; c < info->components; c++)
         op->missing[c] = arena_alloc(in->arena, (size_t)size + 1);
     return true;
@@ -417,7 +421,7 @@ static void prepare_stencil(interpreter *in, ir_id id)
 {
     const ir_array *info = ir_info(in->p, id);
     operation *op = in->operation[id];
-    op->boundary = arena_alloc(in->arena, info->inputs * sizeof(function));
+    op->boundary = arena_array(in->arena, function, info->inputs);
     for (uint32_t k = 0; k < info->inputs; k++) {
         const ir_stencil *s = &info->stencil[k];
         if (s->boundary == IR_CONSTANT)
@@ -432,7 +436,7 @@ static void prepare_operation(interpreter *in, ir_id id)
 {
     const ir_node *node = ir_at(in->p, id);
     const ir_array *info = ir_info(in->p, id);
-    operation *op = in->operation[id] = arena_alloc(in->arena, sizeof(operation));
+    operation *op = in->operation[id] = arena_new(in->arena, operation);
     op->shape = prepare(in, info->rank, info->shape);
     if (info->fn)
         op->body = prepare_fn(in, info->fn);
@@ -449,7 +453,7 @@ static void prepare_operation(interpreter *in, ir_id id)
 static void prepare_checks(interpreter *in)
 {
     const ir_program *p = in->p;
-    in->check = arena_alloc(in->arena, (p->check.n + 1) * sizeof(check_state));
+    in->check = arena_array(in->arena, check_state, p->check.n + 1);
     for (uint32_t k = 0; k < p->check.n; k++) {
         in->last_read = 0;
         in->check[k].sides = prepare(in, 2, (ir_id[]){p->check.at[k].left, p->check.at[k].right});
@@ -546,10 +550,10 @@ static void begin(interpreter *in)
 {
     const ir_program *p = in->p;
     in->world = (scalar_world){.dim = dim_value, .read = read_element, .env = in, .trace = note_trace};
-    in->dim = arena_alloc(in->arena, (p->dim.n + 1) * sizeof(int64_t));
-    in->dim_input = arena_alloc(in->arena, (p->dim.n + 1) * sizeof(uint32_t));
-    in->operation = arena_alloc(in->arena, (p->node.n + 1) * sizeof(operation *));
-    in->needed = arena_alloc(in->arena, (p->node.n + 1) * sizeof(bool));
+    in->dim = arena_array(in->arena, int64_t, p->dim.n + 1);
+    in->dim_input = arena_array(in->arena, uint32_t, p->dim.n + 1);
+    in->operation = arena_array(in->arena, operation *, p->node.n + 1);
+    in->needed = arena_array(in->arena, bool, p->node.n + 1);
     prepare_all(in);
 }
 

@@ -306,7 +306,7 @@ static operation room_for_totals(interpreter *in, ir_id id)
     for (uint32_t c = 0; c < total.value.components; c++)
         total.value.data[c] = arena_alloc(in->arena, size * ir_type_size(total.value.type[c]) + 1);
     if (total.missing)
-        total.missing = arena_alloc(in->arena, total.value.components * sizeof(bool *));
+        total.missing = arena_array(in->arena, bool *, total.value.components);
     for (uint32_t c = 0; total.missing && c < total.value.components; c++)
         total.missing[c] = arena_alloc(in->arena, size + 1);
     return total;

@@ -18,11 +18,11 @@ static bool run_region(const controlled *k, uint32_t number, int64_t round, uint
     const ir_region *r = &k->c->region[number];
     const ir_program *q = r->program;
     arena *a = in->arena;
-    interpret_call_of call = {.in = in, .dim = arena_alloc(a, (q->dim.n + 1) * sizeof(int64_t))};
+    interpret_call_of call = {.in = in, .dim = arena_array(a, int64_t, q->dim.n + 1)};
     call.known = arena_alloc(a, q->dim.n + 1);
-    call.input = arena_alloc(a, (q->input.n + 1) * sizeof(ir_value));
-    call.missing = arena_alloc(a, (q->input.n + 1) * sizeof(bool **));
-    call.output = arena_alloc(a, (q->output.n + 1) * sizeof(operation));
+    call.input = arena_array(a, ir_value, q->input.n + 1);
+    call.missing = arena_array(a, bool **, q->input.n + 1);
+    call.output = arena_array(a, operation, q->output.n + 1);
     for (uint32_t i = 0; i < q->input.n; i++) {
         const operation *from =
             i < k->c->states ? &k->state[i] : in->operation[ir_info(in->p, k->id)->input[r->source[i]]];
@@ -61,7 +61,7 @@ static bool holds(const controlled *k, const operation *flag, bool *good)
 static bool run_while(controlled *k)
 {
     const uint32_t n = k->c->parts;
-    operation *next = arena_alloc(k->in->arena, (n + 1) * sizeof *next);
+    operation *next = arena_array(k->in->arena, *next, n + 1);
     bool good = run_region(k, 0, 0, 1, next), more = good && holds(k, &next[0], &good);
     while (good && more) {
         good = run_region(k, 1, 0, n + 1, next);
@@ -75,7 +75,7 @@ static bool run_while(controlled *k)
 static bool run_repeat(controlled *k)
 {
     const uint32_t n = k->c->parts;
-    operation *next = arena_alloc(k->in->arena, (n + 1) * sizeof *next);
+    operation *next = arena_array(k->in->arena, *next, n + 1);
     const int64_t count = ir_i64_bits(T_I64, k->values->out[0]);
     for (int64_t round = 0; round < count; round++) {
         if (!run_region(k, 0, round, n, next))
@@ -100,7 +100,7 @@ bool interpret_control(interpreter *in, ir_id id)
             return false;
         }
     }
-    k.state = op->part = arena_alloc(in->arena, (c->parts + 1) * sizeof *op->part);
+    k.state = op->part = arena_array(in->arena, *op->part, c->parts + 1);
     for (uint32_t i = 0; i < c->states; i++) {
         const operation *from = in->operation[info->input[i]];
         k.state[i] = (operation){.value = from->value, .missing = from->missing};

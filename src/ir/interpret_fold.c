@@ -42,8 +42,8 @@ static row begin(interpreter *in, ir_id id, int64_t longest)
                  .components = op->value.components,
                  .stride = 1,
                  .right = ir_at(in->p, id)->flags & IR_RIGHT,
-                 .value = arena_alloc(in->arena, partials * components * sizeof(ir_bits)),
-                 .failed = arena_alloc(in->arena, partials * components * sizeof(bool))};
+                 .value = arena_array(in->arena, ir_bits, partials * components),
+                 .failed = arena_array(in->arena, bool, partials *components)};
 }
 
 static partial at(const row *r, int64_t k)

@@ -34,7 +34,7 @@ static void name_variables(hashing *h, const ir_loop *loop, uint64_t number)
 static uint64_t hash_loop(ir_program *p, const ir_loop *loop, const ir_ids *inside)
 {
     ir_state *s = p->state;
-    hashing h = {.p = p, .hash = arena_alloc(p->arena, (inside->n + 1) * sizeof(uint64_t))};
+    hashing h = {.p = p, .hash = arena_array(p->arena, uint64_t, inside->n + 1)};
     for (uint32_t k = 0; k < inside->n; k++) {
         s->slot.at[inside->at[k]] = k;
         h.hash[k] = hash_mix(3, inside->at[k]); /* stays for free variables */

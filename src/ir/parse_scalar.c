@@ -194,7 +194,7 @@ static ir_id parse_name(parser *ps, token name)
 static ir_id parse_foreign(parser *ps)
 {
     ir_ids args = {0};
-    ir_code *code = arena_alloc(ps->p->arena, sizeof *code);
+    ir_code *code = arena_new(ps->p->arena, *code);
     const char *name = parser_string(ps);
     if (!name || !parser_expect(ps, "(") || !parse_terms(ps, &args) || !parser_expect(ps, ")"))
         return 0;

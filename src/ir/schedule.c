@@ -75,7 +75,7 @@ static uint32_t new_block(scheduler *s, uint32_t parent, block_kind kind, uint32
 {
     uint32_t id = kind == BLOCK_ROOT ? 0 : block_tree_add(&s->tree, parent);
     bool is_region = kind == BLOCK_TEST || kind == BLOCK_COUNTED_BODY;
-    block_info info = {.code = arena_alloc(s->arena, sizeof(ir_block)),
+    block_info info = {.code = arena_new(s->arena, ir_block),
                        .kind = kind,
                        .region = is_region            ? id
                                  : kind == BLOCK_ROOT ? NO_BLOCK
@@ -455,7 +455,7 @@ static int by_id(const void *x, const void *y)
 static void place_branch(scheduler *s, uint32_t block)
 {
     uint32_t n = s->pending.n;
-    ir_step step = {.group = n, .cond = arena_alloc(s->arena, n * sizeof(ir_id))};
+    ir_step step = {.group = n, .cond = arena_array(s->arena, ir_id, n)};
     uint32_t then = new_block(s, block, BLOCK_THEN, NO_ITEM), orelse = new_block(s, block, BLOCK_ELSE, NO_ITEM);
     s->block.at[then].partner = orelse;
     s->block.at[orelse].partner = then;
@@ -537,7 +537,7 @@ ir_block *ir_schedule(const ir_program *p, arena *a, arena *scratch, uint32_t n,
     ir_graph_build(&s.graph, p, scratch, n, result);
     uint32_t items = s.graph.item.n;
     s.steps_max = STEPS_MAX + STEPS_PER_ITEM * (size_t)items;
-    s.state = arena_alloc(scratch, (items + 1) * sizeof(progress));
+    s.state = arena_array(scratch, progress, items + 1);
     for (uint32_t i = 0; i < items; i++)
         s.state[i].waiting = s.graph.item.at[i].uses;
     block_tree_init(&s.tree, scratch);

@@ -91,7 +91,7 @@ static void collect(graph *g, uint32_t n, const ir_id *result)
         }
     }
     if (found.n) {
-        ir_id *spare = arena_alloc(g->arena, found.n * sizeof(*spare));
+        ir_id *spare = arena_array(g->arena, *spare, found.n);
         sort_u32(found.at, found.n, spare);
         arena_release(g->arena, spare, found.n * sizeof(*spare));
     }

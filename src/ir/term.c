@@ -4,9 +4,9 @@
 
 ir_program *ir_program_new(arena *a)
 {
-    ir_program *p = arena_alloc(a, sizeof *p);
+    ir_program *p = arena_new(a, *p);
     p->arena = a;
-    p->state = arena_alloc(a, sizeof *p->state);
+    p->state = arena_new(a, *p->state);
     ir_site unknown = {0};
     ir_node none = {0};
     vec_push(a, &p->site, unknown);

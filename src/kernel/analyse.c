@@ -280,10 +280,10 @@ k_shapes k_find_shapes(const kernel *k, arena *a)
 {
     state st = {.k = k, .arena = a};
     st.s.shape = arena_alloc(a, k->value.n);
-    st.s.step = arena_alloc(a, k->value.n * sizeof(*st.s.step));
-    st.s.divergent = arena_alloc(a, k->stmt.n * sizeof(*st.s.divergent));
-    st.entered = arena_alloc(a, k->stmt.n * sizeof(*st.entered));
-    st.depth = arena_alloc(a, k->value.n * sizeof(*st.depth));
+    st.s.step = arena_array(a, *st.s.step, k->value.n);
+    st.s.divergent = arena_array(a, *st.s.divergent, k->stmt.n);
+    st.entered = arena_array(a, *st.entered, k->stmt.n);
+    st.depth = arena_array(a, *st.depth, k->value.n);
     memset(st.s.shape, UNKNOWN, k->value.n);
     unsigned passes = 0;
     do {

@@ -3,7 +3,7 @@
 
 kernel *k_new(arena *a, const char *name, uint16_t lanes)
 {
-    kernel *k = arena_alloc(a, sizeof(*k));
+    kernel *k = arena_new(a, *k);
     k->arena = a;
     k->name = arena_string(a, name);
     k->lanes = lanes;
@@ -553,7 +553,7 @@ k_val k_rank(k_builder *b, k_val cond)
 k_chain *k_chain_begin(k_builder *b, uint8_t arity, const k_val *aggregate, const k_val *initial, k_mem state)
 {
     kernel *k = b->k;
-    k_chain *c = arena_alloc(k->arena, sizeof(*c));
+    k_chain *c = arena_new(k->arena, *c);
     c->arity = arity;
     c->state = state;
     k->chained = true;

@@ -111,13 +111,13 @@ static void drop(kernel *k, const bool *needed)
 void k_dead(kernel *k, arena *a)
 {
     needs n = {.k = k, .arena = a};
-    n.owner = arena_alloc(a, k->stmt.n * sizeof(*n.owner));
+    n.owner = arena_array(a, *n.owner, k->stmt.n);
     n.stmt = arena_alloc(a, k->stmt.n);
     n.mem = arena_alloc(a, k->mem.n);
     n.variable = arena_alloc(a, k->value.n);
-    n.next_change = arena_alloc(a, k->stmt.n * sizeof(*n.next_change));
-    n.sets = arena_alloc(a, k->value.n * sizeof(*n.sets));
-    n.stores = arena_alloc(a, k->mem.n * sizeof(*n.stores));
+    n.next_change = arena_array(a, *n.next_change, k->stmt.n);
+    n.sets = arena_array(a, *n.sets, k->value.n);
+    n.stores = arena_array(a, *n.stores, k->mem.n);
     k_walk w;
     k_walk_begin(&w, k, a);
     while (k_walk_next(&w)) {

@@ -235,7 +235,7 @@ void k_decide(kernel *k, arena *a)
 {
     deciding d = {.k = k, .arena = a, .ranges = k_ranges_start(k, a), .values = k->value.n};
     k_begin(&d.b, k);
-    d.stands = arena_alloc(a, d.values * sizeof(*d.stands));
+    d.stands = arena_array(a, *d.stands, d.values);
     d.truth = arena_alloc(a, d.values);
     for (k_val v = 0; v < d.values; v++)
         d.stands[v] = v;

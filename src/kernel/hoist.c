@@ -67,7 +67,7 @@ static k_ref target_of(const k_edit *e, k_ref r, bool of_ones)
 void k_hoist(kernel *k, arena *a)
 {
     k_edit e;
-    bool *of_ones = arena_alloc(a, k->value.n * sizeof(*of_ones));
+    bool *of_ones = arena_array(a, *of_ones, k->value.n);
     memset(of_ones, 0, k->value.n * sizeof(*of_ones));
     k_edit_begin(&e, k, a);
     k_walk w;

@@ -433,9 +433,9 @@ bool k_interpret(const kernel *k, arena *a, void *const *mem, const ir_bits *arg
     machine m = {.k = k, .error = error};
     if (k->code.n) /* which nothing here runs */
         return false;
-    m.memory = arena_alloc(a, k->mem.n * sizeof(*m.memory));
-    m.value = arena_alloc(a, (size_t)k->value.n * k->lanes * sizeof(*m.value));
-    m.wide = arena_alloc(a, k->value.n * sizeof(*m.wide));
+    m.memory = arena_array(a, *m.memory, k->mem.n);
+    m.value = arena_array(a, *m.value, (size_t)k->value.n * k->lanes);
+    m.wide = arena_array(a, *m.wide, k->value.n);
     unsigned globals = 0;
     for (k_mem i = 1; i < k->mem.n; i++)
         m.memory[i] = k->mem.at[i].space == K_GLOBAL ? mem[globals++] : arena_alloc(a, block_bytes(k, &k->mem.at[i]));

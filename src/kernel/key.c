@@ -91,7 +91,8 @@ static void put_declarations(writer *w)
         const k_memory *memory = &k->mem.at[m];
         put(w, memory->space);
         put(w, memory->type);
-        put(w, (uint64_t)memory->one << 3 | (uint64_t)memory->once << 2 | (uint64_t)memory->written << 1 | memory->stream);
+        put(w,
+            (uint64_t)memory->one << 3 | (uint64_t)memory->once << 2 | (uint64_t)memory->written << 1 | memory->stream);
         put(w, (uint64_t)memory->count);
         put(w, memory->every);
         put(w, memory->at);
@@ -114,7 +115,7 @@ static void put_declarations(writer *w)
 
 void k_key(const kernel *k, text *out)
 {
-    writer w = {.k = k, .out = out, .number = arena_alloc(out->arena, k->value.n * sizeof(uint32_t))};
+    writer w = {.k = k, .out = out, .number = arena_array(out->arena, uint32_t, k->value.n)};
     k_walk walk;
     put_declarations(&w);
     k_walk_begin(&walk, k, out->arena);

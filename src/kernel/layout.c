@@ -103,8 +103,8 @@ static bool comes_before(const kernel *k, const lifetime *life, k_mem x, k_mem y
 void k_layout(kernel *k, uint32_t align)
 {
     arena *a = arena_beside(k->arena);
-    lifetime *life = arena_alloc(a, k->mem.n * sizeof(*life));
-    k_mem *order = arena_alloc(a, k->mem.n * sizeof(*order));
+    lifetime *life = arena_array(a, *life, k->mem.n);
+    k_mem *order = arena_array(a, *order, k->mem.n);
     uint32_t n = 0;
     find_lifetimes(k, a, life);
     for (k_mem m = 1; m < k->mem.n; m++) {
@@ -116,7 +116,7 @@ void k_layout(kernel *k, uint32_t align)
             order[at] = order[at - 1];
         order[at] = m;
     }
-    place_all(k, life, order, n, align ? align : 1, arena_alloc(a, (n + 1) * sizeof(placed)));
+    place_all(k, life, order, n, align ? align : 1, arena_array(a, placed, n + 1));
     arena_free(a);
 }
 

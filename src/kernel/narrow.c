@@ -135,9 +135,9 @@ static indices find_indices(const kernel *k, arena *a)
 {
     enum { TRIES = 6 };
     indices x = {.k = k,
-                 .marked = arena_alloc(a, k->value.n * sizeof(bool)),
-                 .origin = arena_alloc(a, k->value.n * sizeof(uint8_t)),
-                 .memory = arena_alloc(a, k->mem.n * sizeof(bool))};
+                 .marked = arena_array(a, bool, k->value.n),
+                 .origin = arena_array(a, uint8_t, k->value.n),
+                 .memory = arena_array(a, bool, k->mem.n)};
     if (k->chained) /* positions of carries count words, not pieces */
         return x;
     for (k_val v = 1; v < k->value.n; v++) {
@@ -269,8 +269,8 @@ bool k_indices_fit(const kernel *k, arena *a, const ir_bits *arg, int64_t first,
 {
     enum { TRIES = 8 };
     indices x = find_indices(k, a);
-    k_ranges r = {.k = k, .of = arena_alloc(a, k->value.n * sizeof(k_range))};
-    k_range *memory = arena_alloc(a, k->mem.n * sizeof(*memory));
+    k_ranges r = {.k = k, .of = arena_array(a, k_range, k->value.n)};
+    k_range *memory = arena_array(a, *memory, k->mem.n);
     for (k_val v = 1; v < k->value.n; v++) {
         const k_value *value = &k->value.at[v];
         if (!x.marked[v] || value->kind == KV_RESULT || value->kind == KV_VARIABLE)

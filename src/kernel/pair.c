@@ -1,7 +1,7 @@
-/* Gangs that are twice as wide as the threads in step of a device (warps): each thread of a warp takes two lanes, its own and
- * the one `native` further, so that lanes exchange values by instructions instead of barriers and shared memory. What differs
- * between lanes is computed twice, side by side; what is uniform once. A branch or loop that lanes do not go through together
- * runs for one lane of each thread, then for the other. */
+/* Gangs that are twice as wide as the threads in step of a device (warps): each thread of a warp takes two lanes, its
+ * own and the one `native` further, so that lanes exchange values by instructions instead of barriers and shared
+ * memory. What differs between lanes is computed twice, side by side; what is uniform once. A branch or loop that lanes
+ * do not go through together runs for one lane of each thread, then for the other. */
 #include "kernel/split.h"
 
 #include "kernel/analyse.h"
@@ -11,14 +11,14 @@ enum {
 };
 
 typedef struct pairer {
-    splitter s;        /* for copy.c; `value` is one of the two below */
-    k_val *value[2];   /* per value: what stands for it in a thread's first and second lane */
+    splitter s;      /* for copy.c; `value` is one of the two below */
+    k_val *value[2]; /* per value: what stands for it in a thread's first and second lane */
     k_shapes shapes;
-    bool *paired;      /* per FOR_ALL: threads take two lanes */
+    bool *paired; /* per FOR_ALL: threads take two lanes */
     uint32_t native;
-    k_ref alone;       /* the open branch or loop that runs for lane `lane` of the threads only; 0: none */
+    k_ref alone; /* the open branch or loop that runs for lane `lane` of the threads only; 0: none */
     unsigned lane;
-    k_walk again;      /* at that statement */
+    k_walk again; /* at that statement */
 } pairer;
 
 /* --- which kernels --- */
@@ -47,7 +47,7 @@ static bool is_strange(const splitter *s, const k_stmt *x)
 static bool find_pairs(pairer *p)
 {
     splitter *s = &p->s;
-    bool any = false, *strange = arena_alloc(s->arena, s->from->stmt.n * sizeof *strange);
+    bool any = false, *strange = arena_array(s->arena, *strange, s->from->stmt.n);
     k_walk w;
     k_walk_begin(&w, s->from, s->arena);
     while (k_walk_next(&w)) {
@@ -301,17 +301,17 @@ kernel *k_pair(kernel *from, uint32_t native, arena *a)
     const uint32_t values = from->value.n, statements = from->stmt.n;
     if (native < 2 || from->lanes != 2 * native)
         return from;
-    p.paired = arena_alloc(a, statements * sizeof *p.paired);
-    s->level = arena_alloc(a, values * sizeof *s->level);
+    p.paired = arena_array(a, *p.paired, statements);
+    s->level = arena_array(a, *s->level, values);
     if (!find_pairs(&p))
         return from;
     for (unsigned i = 0; i < 2; i++)
         p.value[i] = arena_alloc(a, values * sizeof *p.value[i]);
     s->value = p.value[0];
-    s->kept = arena_alloc(a, values * sizeof *s->kept);
-    s->split = arena_alloc(a, statements * sizeof *s->split);
-    s->counter = arena_alloc(a, statements * sizeof *s->counter);
-    s->staged = arena_alloc(a, from->mem.n * sizeof *s->staged);
+    s->kept = arena_array(a, *s->kept, values);
+    s->split = arena_array(a, *s->split, statements);
+    s->counter = arena_array(a, *s->counter, statements);
+    s->staged = arena_array(a, *s->staged, from->mem.n);
     p.shapes = k_find_shapes(from, a);
     s->k = k_new(a, from->name, (uint16_t)native);
     k_begin(&s->b, s->k);

@@ -322,7 +322,7 @@ static k_ref next_statement(const parser *p)
 
 static void chain(parser *p)
 {
-    k_chain *c = arena_alloc(p->arena, sizeof(*c));
+    k_chain *c = arena_new(p->arena, *c);
     k_ref id = next_statement(p);
     c->state = memory(p);
     expect(p, "before");

@@ -270,7 +270,7 @@ static void put_declarations(printer *p)
 
 void k_print(const kernel *k, text *out)
 {
-    printer p = {.k = k, .out = out, .number = arena_alloc(out->arena, k->value.n * sizeof(uint32_t))};
+    printer p = {.k = k, .out = out, .number = arena_array(out->arena, uint32_t, k->value.n)};
     text_add(out, "kernel ");
     put_name(&p, k->name && *k->name ? k->name : "_");
     text_printf(out, " lanes %u", k->lanes);

@@ -182,7 +182,7 @@ void k_ranges_meet(k_ranges *r, const k_stmt *s)
 
 k_ranges k_ranges_start(const kernel *k, arena *a)
 {
-    k_ranges r = {.k = k, .index = k_find_indices(k, a), .of = arena_alloc(a, k->value.n * sizeof(k_range))};
+    k_ranges r = {.k = k, .index = k_find_indices(k, a), .of = arena_array(a, k_range, k->value.n)};
     for (k_val v = 0; v < k->value.n; v++)
         r.of[v] = range_at_start(k, r.index, v);
     return r;

@@ -185,7 +185,7 @@ void k_reduce(kernel *k, arena *a)
 {
     if (k->narrow)
         return;
-    reducing r = {.ranges = k_ranges_start(k, a), .last = arena_alloc(a, k->stmt.n * sizeof(uint32_t))};
+    reducing r = {.ranges = k_ranges_start(k, a), .last = arena_array(a, uint32_t, k->stmt.n)};
     VEC(k_ref) loops = {0};
     k_begin(&r.b, k);
     k_walk w;

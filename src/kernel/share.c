@@ -170,10 +170,10 @@ void k_share(kernel *k, arena *a)
 {
     sharing s = {.now = 1};
     k_edit_begin(&s.e, k, a);
-    s.stands = arena_alloc(a, k->value.n * sizeof(*s.stands));
-    s.set = arena_alloc(a, k->value.n * sizeof(*s.set));
-    s.wrote = arena_alloc(a, k->mem.n * sizeof(*s.wrote));
-    s.entered = arena_alloc(a, k->stmt.n * sizeof(*s.entered));
+    s.stands = arena_array(a, *s.stands, k->value.n);
+    s.set = arena_array(a, *s.set, k->value.n);
+    s.wrote = arena_array(a, *s.wrote, k->mem.n);
+    s.entered = arena_array(a, *s.entered, k->stmt.n);
     for (k_val v = 0; v < k->value.n; v++)
         s.stands[v] = v;
     k_walk w;

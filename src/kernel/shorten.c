@@ -481,12 +481,12 @@ static void begin(shortening *s, kernel *k, arena *a)
     k_edit_begin(&s->e, k, a);
     k_begin(&s->b, k);
     s->values = k->value.n;
-    s->of = arena_alloc(a, s->values * sizeof(*s->of));
-    s->leader = arena_alloc(a, s->values * sizeof(*s->leader));
+    s->of = arena_array(a, *s->of, s->values);
+    s->leader = arena_array(a, *s->leader, s->values);
     s->bits = arena_alloc(a, s->values);
-    s->member = arena_alloc(a, s->values * sizeof(*s->member));
-    s->whole = arena_alloc(a, s->values * sizeof(*s->whole));
-    s->shorter = arena_alloc(a, (size_t)s->values * T_COUNT * sizeof(*s->shorter));
+    s->member = arena_array(a, *s->member, s->values);
+    s->whole = arena_array(a, *s->whole, s->values);
+    s->shorter = arena_array(a, *s->shorter, (size_t)s->values * T_COUNT);
     for (k_val v = 0; v < s->values; v++) {
         int64_t n = 0;
         s->leader[v] = v;

@@ -534,8 +534,8 @@ static bool check_convergence(checker *c)
 bool k_verify(const kernel *k, arena *a, const char **why)
 {
     checker c = {.k = k, .arena = a, .why = why};
-    c.visible = arena_alloc(a, k->value.n * sizeof(bool));
-    c.seen = arena_alloc(a, k->value.n * sizeof(bool));
-    c.level = arena_alloc(a, k->value.n * sizeof(*c.level));
+    c.visible = arena_array(a, bool, k->value.n);
+    c.seen = arena_array(a, bool, k->value.n);
+    c.level = arena_array(a, *c.level, k->value.n);
     return check_declarations(&c) && check_structure(&c) && check_convergence(&c);
 }

@@ -569,11 +569,11 @@ void k_find_work(const kernel *original, arena *a, const ir_bits *arg, int64_t p
     counter c = {.k = k, .arena = a, .arg = arg, .width = width ? width : 1, .out = out};
     c.index = k_find_indices(k, a);
     c.shapes = k_find_shapes(k, a);
-    c.value = arena_alloc(a, k->value.n * sizeof(range));
-    c.part = arena_alloc(a, k->value.n * sizeof(double));
+    c.value = arena_array(a, range, k->value.n);
+    c.part = arena_array(a, double, k->value.n);
     for (k_val v = 0; v < k->value.n; v++)
         c.part[v] = 1;
-    out->memory = arena_alloc(a, (k->mem.n + 1) * sizeof(k_traffic));
+    out->memory = arena_array(a, k_traffic, k->mem.n + 1);
     clear(&c);
     if (pieces < 1)
         return;

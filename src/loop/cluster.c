@@ -90,8 +90,9 @@ static bool found_there(const l_fusing *c, ir_id id, const l_dep *d, ir_id segme
         return !once && d->access == L_SAME && l_same_shape(ir_info(c->p, from), l_rate_of(c->p, id));
     if (once)
         return d->access == L_SAME && l_same_shape(ir_info(c->p, from), ir_info(c->p, id));
-    return d->access == L_OUTER && c->options->rows && !c->options->threads && l_view_is_segment(c->p, id, from, &d->view) &&
-           ir_info(c->p, d->view.by)->input[0] == segments && l_same_shape(l_loop_rate(c, from), l_rate_of(c->p, id));
+    return d->access == L_OUTER && c->options->rows && !c->options->threads &&
+           l_view_is_segment(c->p, id, from, &d->view) && ir_info(c->p, d->view.by)->input[0] == segments &&
+           l_same_shape(l_loop_rate(c, from), l_rate_of(c->p, id));
 }
 
 /* The array that an operation finds in a segment loop, as an element of it or, `once`, of each segment, unless it must
@@ -333,7 +334,7 @@ static void add_load(const l_fusing *c, load *to, ir_id id)
 static void join_small(l_fusing *c)
 {
     map64 open = {0}; /* key -> root of the group that takes more */
-    load *of = arena_alloc(c->p->arena, c->out->nodes * sizeof(*of));
+    load *of = arena_array(c->p->arena, *of, c->out->nodes);
     for (ir_id id = 1; id < c->out->nodes; id++)
         if (l_at(c->node, id)->anchor)
             add_load(c, &of[find(c, id)], id);
@@ -399,7 +400,7 @@ static void join_permutes(l_fusing *c)
     if (some < 2)
         return;
     m.alike = l_alike(c->p, c->out->nodes);
-    m.components = arena_alloc(c->p->arena, c->out->nodes * sizeof(*m.components));
+    m.components = arena_array(c->p->arena, *m.components, c->out->nodes);
     for (unsigned free = 0; free < 2; free++)
         for (ir_id id = 1; id < c->out->nodes; id++) {
             if (!l_at(c->node, id)->anchor || c->class[id] != L_CLASS_PERMUTE)
@@ -790,7 +791,7 @@ static bool emit_packs_apart(l_fusing *c, const anchors *g)
 static void make_clusters(l_fusing *c)
 {
     VEC(group) groups = {0};
-    uint32_t *of = arena_alloc(c->p->arena, c->out->nodes * sizeof(uint32_t));
+    uint32_t *of = arena_array(c->p->arena, uint32_t, c->out->nodes);
     bool *wanted = find_wanted(c);
     for (ir_id id = 1; id < c->out->nodes; id++) {
         if (!l_at(c->node, id)->anchor || !wanted[id])
@@ -832,22 +833,22 @@ void l_forget(l_program *l)
 l_program *l_clusters(ir_program *p, const l_options *options)
 {
     arena *a = p->arena;
-    l_program *out = arena_alloc(a, sizeof(*out));
+    l_program *out = arena_new(a, *out);
     uint32_t n = p->node.n;
     *out = (l_program){.ir = p, .nodes = n};
-    out->cluster_of = arena_alloc(a, n * sizeof(uint32_t));
-    out->manifest = arena_alloc(a, n * sizeof(bool));
-    out->number = arena_alloc(a, n * sizeof(uint32_t));
+    out->cluster_of = arena_array(a, uint32_t, n);
+    out->manifest = arena_array(a, bool, n);
+    out->number = arena_array(a, uint32_t, n);
     l_fusing c = {.p = p, .options = options, .out = out};
-    c.level = arena_alloc(a, n * sizeof(uint32_t));
-    c.set = arena_alloc(a, n * sizeof(ir_id));
-    c.class = arena_alloc(a, n * sizeof(l_class));
-    c.sides = arena_alloc(a, n * sizeof(*c.sides));
+    c.level = arena_array(a, uint32_t, n);
+    c.set = arena_array(a, ir_id, n);
+    c.class = arena_array(a, l_class, n);
+    c.sides = arena_array(a, *c.sides, n);
     c.sweep = arena_alloc(a, n);
     c.behind = arena_alloc(a, n);
     c.counts = arena_alloc(a, n);
-    c.slot = arena_alloc(a, n * sizeof(uint32_t));
-    c.segments = arena_alloc(a, n * sizeof(*c.segments));
+    c.slot = arena_array(a, uint32_t, n);
+    c.segments = arena_array(a, *c.segments, n);
     c.node = l_uses(p, options);
     c.outer = l_rows_outer(p, options, c.node);
     c.tile = l_tiles_outer(p, options, c.node, c.outer);

@@ -173,7 +173,7 @@ static void mix_operation(sharing *s, ir_id id)
 static uint32_t *find_homes(const sharing *s)
 {
     const l_program *l = s->l;
-    uint32_t *home = arena_alloc(s->arena, l->nodes * sizeof(*home));
+    uint32_t *home = arena_array(s->arena, *home, l->nodes);
     memcpy(home, l->cluster_of, l->nodes * sizeof(*home));
     for (uint32_t i = l->edge.n; i-- > 0;) { /* edges are in the order of users, which come after what they use */
         const l_edge *e = &l->edge.at[i];
@@ -264,7 +264,7 @@ enum { MOST_VARYING = 64 };
 static void name_own(sharing *s, const alike *g)
 {
     uint32_t columns = g->member.at[0].own.n, varying = 0;
-    uint32_t *like = arena_alloc(s->arena, (columns + 1) * sizeof(*like)); /* 0: does not vary; 1 + the first alike */
+    uint32_t *like = arena_array(s->arena, *like, columns + 1); /* 0: does not vary; 1 + the first alike */
     map64 first = {0};
     for (uint32_t k = 0; k < columns; k++) {
         bool varies;
@@ -333,7 +333,7 @@ static ir_id replaced_read(void *env, const ir_node *read, const ir_id *index)
 
 static ir_id *replace_terms(sharing *s, opt_slot_hook hook, uint32_t n, ir_id *term)
 {
-    ir_id *out = arena_alloc(s->arena, (n + 1) * sizeof(ir_id));
+    ir_id *out = arena_array(s->arena, ir_id, n + 1);
     opt_rewrite_slots(s->p, s->arena, hook, replaced_read, s, n, term, out);
     if (memcmp(out, term, n * sizeof(ir_id)))
         return out;
@@ -386,8 +386,8 @@ bool l_share_literals(const l_program *l)
 {
     sharing s = {.l = l, .p = l->ir, .arena = l->ir->arena};
     uint32_t nodes = s.p->node.n;
-    s.stamp = arena_alloc(s.arena, nodes * sizeof(*s.stamp));
-    s.number = arena_alloc(s.arena, nodes * sizeof(*s.number));
+    s.stamp = arena_array(s.arena, *s.stamp, nodes);
+    s.number = arena_array(s.arena, *s.number, nodes);
     bool shares = find_groups(&s) && name_literals(&s);
     if (shares)
         replace_literals(&s);

@@ -42,7 +42,7 @@ l_part *l_parts(const ir_program *p, const l_options *options, bool *taken)
     uint32_t n = 0, next = 0;
     for (uint32_t k = 0; k < p->output.n; k++)
         n += ir_info(p, p->output.at[k])->components;
-    l_part *part = arena_alloc(p->arena, (n + 1) * sizeof(*part));
+    l_part *part = arena_array(p->arena, *part, n + 1);
     for (uint32_t k = 0; k < p->output.n; k++) {
         const ir_array *info = ir_info(p, p->output.at[k]);
         taken[k] = options->fuse;

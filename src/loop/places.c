@@ -52,7 +52,7 @@ static bool same_function(const alike *a, const ir_fn *x, const ir_fn *y)
     for (uint32_t i = 0; i < x->params; i++)
         if (ir_at(a->p, x->param[i])->type != ir_at(a->p, y->param[i])->type)
             return false;
-    ir_id *result = arena_alloc(a->p->arena, (x->results + 1) * sizeof(ir_id));
+    ir_id *result = arena_array(a->p->arena, ir_id, x->results + 1);
     ir_instantiate(a->p, y, x->param, result);
     return !memcmp(result, x->result, x->results * sizeof(ir_id));
 }
@@ -73,8 +73,8 @@ static bool same(const alike *a, ir_id x, ir_id y)
 ir_id *l_alike(ir_program *p, uint32_t nodes)
 {
     alike a = {.p = p};
-    a.first = arena_alloc(p->arena, nodes * sizeof(ir_id));
-    a.next = arena_alloc(p->arena, nodes * sizeof(ir_id));
+    a.first = arena_array(p->arena, ir_id, nodes);
+    a.next = arena_array(p->arena, ir_id, nodes);
     for (ir_id id = 1; id < nodes; id++) {
         a.first[id] = id;
         if (!ir_is_array(p, id) || !is_element(p, id))

@@ -104,7 +104,7 @@ static void json_cluster(const l_program *l, uint32_t number, text *out)
 void l_print_json(const l_program *l, text *out)
 {
     const l_shown *s = l_show(l, out->arena);
-    bool *used = arena_alloc(out->arena, l->nodes * sizeof(bool));
+    bool *used = arena_array(out->arena, bool, l->nodes);
     const char *comma = "";
     for (uint32_t i = 0; i < l->edge.n; i++)
         used[l->edge.at[i].from] = used[l->edge.at[i].to] = used[s->whole[l->edge.at[i].from]] = true;
@@ -142,9 +142,9 @@ typedef struct graph {
 static void find_nodes(graph *g, arena *a)
 {
     const l_program *l = g->s->l;
-    g->drawn = arena_alloc(a, l->nodes * sizeof(bool));
-    g->in_memory = arena_alloc(a, l->nodes * sizeof(bool));
-    g->place = arena_alloc(a, l->nodes * sizeof(uint32_t));
+    g->drawn = arena_array(a, bool, l->nodes);
+    g->in_memory = arena_array(a, bool, l->nodes);
+    g->place = arena_array(a, uint32_t, l->nodes);
     for (ir_id id = 1; id < l->nodes; id++) {
         if (!ir_is_array(l->ir, id) || !l->number[id])
             continue;
@@ -161,7 +161,7 @@ static void find_nodes(graph *g, arena *a)
 /* Edges come in order of their consumers, so backwards every consumer is placed before what it consumes. */
 static void place_nodes(graph *g, arena *a)
 {
-    bool *several = arena_alloc(a, g->s->l->nodes * sizeof(bool));
+    bool *several = arena_array(a, bool, g->s->l->nodes);
     for (uint32_t i = g->s->edge.n; i-- > 0;) {
         const l_edge *e = &g->s->edge.at[i];
         if (e->why != L_FUSED_DELAYED || several[e->from])
@@ -197,8 +197,8 @@ static void dot_cluster(const l_program *l, uint32_t number, text *out)
 static void dot_nodes(const graph *g, text *out)
 {
     const l_program *l = g->s->l;
-    ir_id *first = arena_alloc(out->arena, (l->cluster.n + 1) * sizeof(ir_id));
-    ir_id *next = arena_alloc(out->arena, l->nodes * sizeof(ir_id));
+    ir_id *first = arena_array(out->arena, ir_id, l->cluster.n + 1);
+    ir_id *next = arena_array(out->arena, ir_id, l->nodes);
     for (ir_id id = l->nodes; id-- > 1;)
         if (g->drawn[id]) {
             next[id] = first[g->place[id]];

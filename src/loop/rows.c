@@ -63,7 +63,7 @@ static bool has_short_rows(const ir_program *p, ir_id fold)
 
 ir_id *l_rows_outer(ir_program *p, const l_options *options, const l_nodes *nodes)
 {
-    ir_id *outer = arena_alloc(p->arena, nodes->all * sizeof(*outer));
+    ir_id *outer = arena_array(p->arena, *outer, nodes->all);
     if (!options->fuse || !options->rows || options->one_sweep)
         return outer;
     bool *read = arena_alloc(p->arena, nodes->all);
@@ -298,7 +298,7 @@ static bool waits(const l_cluster *c, const l_node *n, const uint32_t *slot)
 void l_rows_keep(const l_program *l, const l_options *options, const l_nodes *nodes, l_cluster *c, uint32_t *slot)
 {
     ir_program *p = l->ir;
-    uint32_t *needed = arena_alloc(p->arena, c->op.n * sizeof(*needed)); /* per operation: set of 1 << sweep */
+    uint32_t *needed = arena_array(p->arena, *needed, c->op.n); /* per operation: set of 1 << sweep */
     for (uint32_t i = 0; i < c->op.n; i++)
         slot[c->op.at[i].term] = i + 1;
     for (uint32_t i = c->op.n; i-- > 0;) { /* readers stand behind what they read, also those of an earlier sweep */

@@ -71,10 +71,10 @@ static void list_edges(l_shown *s, arena *a)
 
 l_shown *l_show(const l_program *l, arena *a)
 {
-    l_shown *s = arena_alloc(a, sizeof(*s));
+    l_shown *s = arena_new(a, *s);
     *s = (l_shown){.l = l};
-    s->whole = arena_alloc(a, l->nodes * sizeof(*s->whole));
-    s->argument = arena_alloc(a, l->nodes * sizeof(*s->argument));
+    s->whole = arena_array(a, *s->whole, l->nodes);
+    s->argument = arena_array(a, *s->argument, l->nodes);
     find_wholes(s);
     number_arguments(s);
     list_edges(s, a);

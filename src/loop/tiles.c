@@ -19,7 +19,7 @@ static bool is_fold(const ir_program *p, const l_node *n, ir_id id)
 /* Per fold: some element of its rows reads its result, so that a row loop is better. */
 static bool *read_by_rows(const ir_program *p, const l_nodes *nodes)
 {
-    bool *read = arena_alloc(p->arena, nodes->all * sizeof(*read));
+    bool *read = arena_array(p->arena, *read, nodes->all);
     for (ir_id id = 1; id < nodes->all; id++) {
         if (!ir_is_array(p, id) || !l_at(nodes, id)->anchor)
             continue;
@@ -78,7 +78,7 @@ static ir_id fold_of(const tiles *t, ir_id id)
 
 bool *l_tiles_outer(ir_program *p, const l_options *options, const l_nodes *nodes, ir_id *outer)
 {
-    bool *tile = arena_alloc(p->arena, nodes->all * sizeof(*tile));
+    bool *tile = arena_array(p->arena, *tile, nodes->all);
     if (!options->fuse || !options->tiles)
         return tile;
     bool *read = read_by_rows(p, nodes);

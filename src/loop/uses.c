@@ -472,16 +472,16 @@ static void shape_reads(uses *u, ir_id id)
 
 static l_nodes *new_nodes(const ir_program *p)
 {
-    l_nodes *nodes = arena_alloc(p->arena, sizeof(*nodes));
+    l_nodes *nodes = arena_new(p->arena, *nodes);
     uint32_t arrays = 0;
     nodes->all = p->node.n;
     nodes->arena = arena_beside(p->arena);
-    nodes->slot = arena_alloc(nodes->arena, p->node.n * sizeof(*nodes->slot));
+    nodes->slot = arena_array(nodes->arena, *nodes->slot, p->node.n);
     for (ir_id id = 1; id < p->node.n; id++)
         if (ir_is_array(p, id))
             nodes->slot[id] = ++arrays;
     nodes->arrays = arrays;
-    nodes->at = arena_alloc(nodes->arena, (arrays + 1) * sizeof(*nodes->at));
+    nodes->at = arena_array(nodes->arena, *nodes->at, arrays + 1);
     return nodes;
 }
 

@@ -310,7 +310,7 @@ static ir_id turned_map(turner *t, ir_id x, const order *o, unsigned depth)
     ir_program *p = t->p;
     const ir_array info = *ir_info(p, x);
     const ir_node node = *ir_at(p, x);
-    ir_id *input = arena_alloc(p->arena, info.inputs * sizeof *input);
+    ir_id *input = arena_array(p->arena, *input, info.inputs);
     for (uint32_t i = 0; i < info.inputs; i++)
         input[i] = turned(t, info.input[i], o, depth + 1);
     return named(t, x, ir_map(p, node.site, info.inputs, input, function_of(t, x), 0));
@@ -376,7 +376,7 @@ void opt_turn_scans(ir_program *p)
     const uint32_t nodes = p->node.n;
     turner t = {.p = p};
     opt_remake_begin(&t.remake, p);
-    t.uses = arena_alloc(p->arena, nodes * sizeof(*t.uses));
+    t.uses = arena_array(p->arena, *t.uses, nodes);
     t.gone = arena_alloc(p->arena, nodes);
     count_uses(&t);
     for (ir_id id = 1; id < nodes; id++) {

@@ -242,7 +242,7 @@ bool opt_find_choice(ir_program *p, arena *a, const ir_fn *fn, const opt_order *
     t.terms = ir_terms(p, a, fn->results, fn->result, &t.term);
     if (!t.terms || t.terms > MOST_TERMS || !find_key(&t))
         return false;
-    t.value = arena_alloc(a, t.terms * sizeof *t.value);
+    t.value = arena_array(a, *t.value, t.terms);
     sort less = outcome(&t, LESS), equal = outcome(&t, EQUAL), greater = outcome(&t, GREATER);
     bool chooses = (less == LEFT && greater == RIGHT) || (less == RIGHT && greater == LEFT);
     *out = (opt_choice){.key = t.key, .greatest = less == RIGHT, .last = equal == RIGHT};

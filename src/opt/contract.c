@@ -89,7 +89,7 @@ void opt_contract(ir_program *p)
         return;
     p->contracted = true;
     const uint32_t nodes = p->node.n;
-    contraction c = {.p = p, .uses = arena_alloc(p->arena, nodes * sizeof(*c.uses))};
+    contraction c = {.p = p, .uses = arena_array(p->arena, *c.uses, nodes)};
     opt_remake_begin(&c.remake, p);
     c.remake.function = contract_function;
     c.remake.env = &c;

@@ -93,8 +93,7 @@ static bool resolve(composer *c, unsigned rank, const ir_id *x, uint32_t n, ir_i
     c->wait.n = 0;
     opt_rewrite_ops(c->p, c->arena, NULL, put_off, c, n, arena_copy(c->arena, term, n * sizeof *term), term);
     const uint32_t waits = c->wait.n;
-    ir_id *from = arena_alloc(c->arena, (waits + 1) * sizeof *from),
-          *to = arena_alloc(c->arena, (waits + 1) * sizeof *to);
+    ir_id *from = arena_array(c->arena, *from, waits + 1), *to = arena_array(c->arena, *to, waits + 1);
     for (uint32_t i = 0; i < waits && !c->bad; i++) {
         pending *w = &c->wait.at[i];
         const unsigned indices = ir_info(c->p, w->array)->rank;
@@ -115,7 +114,7 @@ static bool compose_map(composer *c, ir_id id, composed *to)
 {
     const ir_array a = *ir_info(c->p, id);
     const unsigned indices = ir_at(c->p, id)->flags & IR_INDEXED ? a.rank : 0;
-    ir_id *argument = arena_alloc(c->arena, (a.fn->params + 1) * sizeof *argument);
+    ir_id *argument = arena_array(c->arena, *argument, a.fn->params + 1);
     uint32_t n = indices;
     memcpy(argument, to->x, indices * sizeof *argument);
     for (uint32_t i = 0; i < a.inputs; i++)
@@ -146,8 +145,7 @@ static bool compose_backpermute(composer *c, ir_id id, composed *to)
 static bool compose(composer *c, ir_id id)
 {
     const ir_array a = *ir_info(c->p, id);
-    composed to = {arena_alloc(c->arena, (a.rank + 1u) * sizeof(ir_id)),
-                   arena_alloc(c->arena, (a.components + 1u) * sizeof(ir_id))};
+    composed to = {arena_array(c->arena, ir_id, a.rank + 1u), arena_array(c->arena, ir_id, a.components + 1u)};
     bool good = false;
     for (unsigned d = 0; d < a.rank; d++)
         to.x[d] = ir_var(c->p, T_I64);
@@ -307,8 +305,8 @@ bool opt_find_elements(opt_round *r, const ir_id *result)
     ir_program *p = r->p;
     arena *a = p->arena;
     composer c = {.p = p, .arena = a, .nodes = p->node.n};
-    c.array = arena_alloc(a, c.nodes * sizeof *c.array);
-    r->part = arena_alloc(a, (r->parts + 1) * sizeof *r->part);
+    c.array = arena_array(a, *c.array, c.nodes);
+    r->part = arena_array(a, *r->part, r->parts + 1);
     r->slices = 0;
     for (uint32_t k = 0; k < r->parts; k++) {
         const ir_array *old = ir_info(p, r->state[k]), *new = ir_info(p, result[k]);
@@ -326,7 +324,7 @@ bool opt_find_elements(opt_round *r, const ir_id *result)
         if (e->passed)
             continue;
         e->site = ir_at(p, result[k])->site;
-        e->term = arena_alloc(a, (e->components + 1u) * sizeof(ir_id));
+        e->term = arena_array(a, ir_id, e->components + 1u);
         for (unsigned d = 0; d < e->rank; d++)
             e->x[d] = ir_var(p, T_I64);
         for (uint32_t i = 0; i < e->components; i++)
@@ -372,11 +370,11 @@ void opt_element_terms(const opt_round *r, uint32_t part, const ir_id *index, ir
     const opt_element *e = &r->part[part];
     ir_program *p = r->p;
     opt_ids from = {0}, to = {0};
-    ir_id **variable = arena_alloc(p->arena, (r->parts + 1) * sizeof *variable);
+    ir_id **variable = arena_array(p->arena, *variable, r->parts + 1);
     for (uint32_t k = 0; k < r->parts; k++) {
         if (!e->own[k])
             continue;
-        variable[k] = arena_alloc(p->arena, (r->part[k].components + 1u) * sizeof(ir_id));
+        variable[k] = arena_array(p->arena, ir_id, r->part[k].components + 1u);
         for (uint32_t i = 0; i < r->part[k].components; i++) {
             variable[k][i] = ir_var(p, r->part[k].type[i]);
             vec_push(p->arena, &from, variable[k][i]);

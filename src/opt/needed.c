@@ -96,9 +96,9 @@ void opt_needed(ir_program *p, bool *needed)
 {
     search s = {.p = p, .needed = needed};
     uint32_t next = 0, nodes = p->node.n;
-    s.live = arena_alloc(p->arena, nodes * sizeof(*s.live));
-    s.first = arena_alloc(p->arena, nodes * sizeof(*s.first));
-    s.met = arena_alloc(p->arena, nodes * sizeof(*s.met));
+    s.live = arena_array(p->arena, *s.live, nodes);
+    s.first = arena_array(p->arena, *s.first, nodes);
+    s.met = arena_array(p->arena, *s.met, nodes);
     for (uint32_t k = 0; k < p->input.n; k++) {
         s.first[p->input.at[k]] = next + 1;
         for (uint32_t c = 0; c < ir_info(p, p->input.at[k])->components; c++)

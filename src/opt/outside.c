@@ -223,9 +223,9 @@ static ir_id add_extent(mover *m, ir_id around)
     ir_control *c = m->c;
     ir_region *r = m->r;
     const ir_id dim = ir_dim(q, arena_printf(q->arena, "outside#%u", q->dim.n));
-    ir_id *value = arena_alloc(m->p->arena, (c->values + 1) * sizeof *value);
-    uint32_t *which = arena_alloc(m->p->arena, (r->values + 1) * sizeof *which);
-    uint32_t *extent = arena_alloc(m->p->arena, (r->values + 1) * sizeof *extent);
+    ir_id *value = arena_array(m->p->arena, *value, c->values + 1);
+    uint32_t *which = arena_array(m->p->arena, *which, r->values + 1);
+    uint32_t *extent = arena_array(m->p->arena, *extent, r->values + 1);
     for (uint32_t i = 0; i < c->values; i++)
         value[i] = c->value[i];
     for (uint32_t i = 0; i < r->values; i++) {
@@ -271,11 +271,11 @@ static bool move_region(mover *m, ir_region *r, opt_ids *input)
     list_moved(m, &moved);
     if (!moved.n)
         return false;
-    uint32_t *source = arena_alloc(q->arena, (q->input.n + moved.n + 1) * sizeof *source);
+    uint32_t *source = arena_array(q->arena, *source, q->input.n + moved.n + 1);
     memcpy(source, r->source, q->input.n * sizeof *source);
     const uint32_t nodes = q->node.n;
     opt_remake_begin(&inside, q);
-    inside.number = arena_alloc(q->arena, nodes * sizeof(ir_id));
+    inside.number = arena_array(q->arena, ir_id, nodes);
     for (uint32_t i = moved.n; i-- > 0;) { /* in order of ids */
         const ir_array *a = ir_info(q, moved.at[i]);
         ir_id made = made_around(m, &g, moved.at[i]);

@@ -96,7 +96,7 @@ static bool is_harmless(mover *m, const ir_fn *fn)
 static ir_fn *guarded(mover *m, uint32_t site, const ir_fn *fn, const ir_id *nothing)
 {
     ir_program *p = m->p;
-    ir_type *type = arena_alloc(p->arena, (fn->params + 1) * sizeof(ir_type));
+    ir_type *type = arena_array(p->arena, ir_type, fn->params + 1);
     ir_id result[IR_MAX_COMPONENTS];
     type[0] = T_BOOL;
     for (uint32_t k = 0; k < fn->params; k++)
@@ -165,7 +165,7 @@ static ir_fn *lifted(mover *m, uint32_t site, const ir_fn *fn)
 
 static ir_id *lifted_seed(mover *m, uint32_t n, const ir_id *seed)
 {
-    ir_id *out = seed ? arena_alloc(m->p->arena, (n + 1) * sizeof(ir_id)) : NULL;
+    ir_id *out = seed ? arena_array(m->p->arena, ir_id, n + 1) : NULL;
     if (!out)
         return NULL;
     out[0] = ir_bool(m->p, true);
@@ -194,7 +194,7 @@ static void move_map(mover *m, ir_id id)
     form common;
     if (ir_at(p, id)->flags & IR_INDEXED || !common_form(m, &info, &common))
         return;
-    ir_id *operand = arena_alloc(p->arena, (info.inputs + 1) * sizeof(ir_id));
+    ir_id *operand = arena_array(p->arena, ir_id, info.inputs + 1);
     operand[0] = common.keep;
     for (uint32_t i = 0; i < info.inputs; i++)
         operand[i + 1] = m->form[info.input[i]].parent;
@@ -330,8 +330,8 @@ void opt_move_packs(ir_program *p)
     const uint32_t nodes = p->node.n;
     mover m = {.p = p};
     opt_remake_begin(&m.remake, p);
-    m.form = arena_alloc(p->arena, nodes * sizeof(*m.form));
-    m.joint = arena_alloc(p->arena, nodes * sizeof(*m.joint));
+    m.form = arena_array(p->arena, *m.form, nodes);
+    m.joint = arena_array(p->arena, *m.joint, nodes);
     for (ir_id id = 1; id < nodes; id++)
         if (ir_is_array(p, id) && ir_at(p, id)->kind != IR_INPUT)
             move(&m, id);

@@ -62,7 +62,7 @@ static bool same_function(ir_program *p, const ir_fn *f, const ir_fn *g)
 {
     if (f->params != g->params || f->results != g->results)
         return false;
-    ir_id *ids, *result = arena_alloc(p->arena, f->results * sizeof(ir_id));
+    ir_id *ids, *result = arena_array(p->arena, ir_id, f->results);
     for (uint32_t i = 0; i < f->params; i++)
         if (ir_at(p, f->param[i])->type != ir_at(p, g->param[i])->type)
             return false;
@@ -119,7 +119,7 @@ static bool find_chains(recovery *r)
 /* fn with its carried parameters in a loop of so many turns; they are those from `first` on. */
 static ir_fn *looped(ir_program *p, const ir_fn *fn, uint32_t first, uint32_t turns, uint32_t site)
 {
-    ir_type *type = arena_alloc(p->arena, (fn->params + 1) * sizeof(ir_type));
+    ir_type *type = arena_array(p->arena, ir_type, fn->params + 1);
     for (uint32_t i = 0; i < fn->params; i++)
         type[i] = (ir_type)ir_at(p, fn->param[i])->type;
     ir_fn *made = ir_fn_new(p, fn->params, type);
@@ -129,10 +129,10 @@ static ir_fn *looped(ir_program *p, const ir_fn *fn, uint32_t first, uint32_t tu
     for (uint32_t i = 0; i < fn->results; i++)
         loop.var[i] = ir_var(p, type[first + i]);
     loop.index = ir_var(p, T_I64);
-    loop.next = arena_alloc(p->arena, fn->results * sizeof(ir_id));
+    loop.next = arena_array(p->arena, ir_id, fn->results);
     ir_instantiate(p, fn, inside, loop.next);
     ir_id id = ir_loop_new(p, site, &loop);
-    ir_id *result = arena_alloc(p->arena, fn->results * sizeof(ir_id));
+    ir_id *result = arena_array(p->arena, ir_id, fn->results);
     for (uint32_t i = 0; i < fn->results; i++)
         result[i] = ir_proj(p, id, i);
     return ir_fn_close(p, made, fn->results, result);
@@ -175,8 +175,8 @@ static void make_loops(recovery *r, uint32_t nodes)
 void opt_recover_loops(ir_program *p)
 {
     recovery r = {.p = p};
-    r.uses = arena_alloc(p->arena, p->node.n * sizeof(*r.uses));
-    r.link = arena_alloc(p->arena, p->node.n * sizeof(*r.link));
+    r.uses = arena_array(p->arena, *r.uses, p->node.n);
+    r.link = arena_array(p->arena, *r.link, p->node.n);
     count_uses(&r);
     uint32_t nodes = p->node.n;
     if (find_chains(&r))

@@ -4,7 +4,7 @@
 void opt_remake_begin(opt_remake *r, ir_program *p)
 {
     *r = (opt_remake){.p = p, .nodes = p->node.n};
-    r->array = arena_alloc(p->arena, p->node.n * sizeof(ir_id));
+    r->array = arena_array(p->arena, ir_id, p->node.n);
 }
 
 static ir_id replaced(const opt_remake *r, ir_id array)
@@ -47,7 +47,7 @@ ir_id *opt_remake_terms(opt_remake *r, opt_op_hook hook, void *env, uint32_t n, 
     if (!term || !n || (!hook && !r->replaces))
         return term;
     hooks h = {r, hook, env};
-    ir_id *out = arena_alloc(r->p->arena, n * sizeof(ir_id));
+    ir_id *out = arena_array(r->p->arena, ir_id, n);
     opt_rewrite_ops(r->p, r->p->arena, hook ? pass_op : NULL, pass_read, &h, n, term, out);
     if (memcmp(out, term, n * sizeof(ir_id)))
         return out;

@@ -349,9 +349,9 @@ static void list_parameters(finder *f, const small *s, uint32_t more, parameters
 {
     const ir_fn *old = f->info.fn;
     const uint32_t indices = f->indexed ? f->info.rank : 0, room = old->params + more + IR_MAX_RANK;
-    out->type = arena_alloc(f->p->arena, room * sizeof(ir_type));
-    out->from = arena_alloc(f->p->arena, room * sizeof(ir_id));
-    out->to = arena_alloc(f->p->arena, room * sizeof(uint32_t));
+    out->type = arena_array(f->p->arena, ir_type, room);
+    out->from = arena_array(f->p->arena, ir_id, room);
+    out->to = arena_array(f->p->arena, uint32_t, room);
     for (unsigned d = 0; d < s->rank && out->indexed; d++)
         out->type[out->n++] = T_I64;
     for (uint32_t i = 0; i < indices; i++) {
@@ -409,14 +409,14 @@ static ir_id make_small(finder *f, const small *s, uint32_t n, const ir_id *term
 {
     ir_program *p = f->p;
     parameters all = parameters_of(f, s, n, term);
-    ir_id *input = arena_alloc(p->arena, (all.inputs + 1) * sizeof(ir_id));
+    ir_id *input = arena_array(p->arena, ir_id, all.inputs + 1);
     uint32_t inputs = 0;
     for (uint32_t i = 0; i < f->info.inputs; i++)
         if (all.takes[i] && !(input[inputs++] = operand_over(f, s, &f->operand.at[i])))
             return 0;
     ir_fn *fn = ir_fn_new(p, all.n, all.type);
-    ir_id *to = arena_alloc(p->arena, (all.count + 1) * sizeof(ir_id));
-    ir_id *result = arena_alloc(p->arena, n * sizeof(ir_id));
+    ir_id *to = arena_array(p->arena, ir_id, all.count + 1);
+    ir_id *result = arena_array(p->arena, ir_id, n);
     for (uint32_t i = 0; i < all.count; i++)
         to[i] = fn->param[all.to[i]];
     opt_rewrite(p, p->arena, all.count, all.from, to, read_inside, f, n, term, result);
@@ -459,7 +459,7 @@ static void make_rest(finder *f, ir_id old, uint32_t more, const ir_id *array, c
         all.to[all.count++] = all.n;
         all.type[all.n++] = (ir_type)ir_at(p, term[i])->type;
     }
-    ir_id *input = arena_alloc(p->arena, (f->info.inputs + more) * sizeof(ir_id));
+    ir_id *input = arena_array(p->arena, ir_id, f->info.inputs + more);
     uint32_t inputs = 0;
     for (uint32_t i = 0; i < f->info.inputs; i++)
         if (all.takes[i])
@@ -467,8 +467,8 @@ static void make_rest(finder *f, ir_id old, uint32_t more, const ir_id *array, c
     for (uint32_t i = 0; i < more; i++)
         input[inputs++] = array[i];
     ir_fn *made = ir_fn_new(p, all.n, all.type);
-    ir_id *to = arena_alloc(p->arena, (all.count + 1) * sizeof(ir_id));
-    ir_id *result = arena_alloc(p->arena, fn->results * sizeof(ir_id));
+    ir_id *to = arena_array(p->arena, ir_id, all.count + 1);
+    ir_id *result = arena_array(p->arena, ir_id, fn->results);
     for (uint32_t i = 0; i < all.count; i++)
         to[i] = made->param[all.to[i]];
     opt_rewrite(p, p->arena, all.count, all.from, to, NULL, NULL, fn->results, fn->result, result);
@@ -489,8 +489,8 @@ static void make_rest(finder *f, ir_id old, uint32_t more, const ir_id *array, c
 static void compute_once(finder *f, ir_id old)
 {
     ir_program *p = f->p;
-    ir_id *array = arena_alloc(p->arena, (f->found.n + 1) * sizeof(ir_id));
-    ir_id *term = arena_alloc(p->arena, (f->found.n + 1) * sizeof(ir_id));
+    ir_id *array = arena_array(p->arena, ir_id, f->found.n + 1);
+    ir_id *term = arena_array(p->arena, ir_id, f->found.n + 1);
     bool *done = arena_alloc(p->arena, f->found.n + 1);
     uint32_t arrays = 0, terms = 0;
     for (uint32_t i = 0; i < f->found.n; i++) {
@@ -530,7 +530,7 @@ static void look_at_function(finder *f, ir_id old)
 {
     const ir_fn *fn = f->info.fn;
     opt_reach(f->p, f->p->arena, fn->results, fn->result, &f->ids);
-    f->fact = arena_alloc(f->p->arena, f->ids.n * sizeof(*f->fact));
+    f->fact = arena_array(f->p->arena, *f->fact, f->ids.n);
     f->found.n = 0;
     for (uint32_t i = 0; i < f->ids.n; i++)
         map64_put(f->p->arena, &f->place, f->ids.at[i], i + 1);

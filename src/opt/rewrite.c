@@ -53,7 +53,7 @@ static bool is_mapped(const rewriter *r, ir_id id)
 
 static ir_id *mapped_list(rewriter *r, uint32_t n, const ir_id *from)
 {
-    ir_id *to = arena_alloc(r->arena, n * sizeof(ir_id));
+    ir_id *to = arena_array(r->arena, ir_id, n);
     for (uint32_t i = 0; i < n; i++)
         to[i] = placed(r, opt_slot_at(&from[i]), 0, from[i]);
     return to;
@@ -136,7 +136,7 @@ static void rewrite(rewriter *r, uint32_t count, const ir_id *from, const ir_id 
     if (ids.n && (ids.at[ids.n - 1] - ids.at[0]) / 8 <= ids.n) {
         r->first = ids.at[0];
         r->ids = ids.at[ids.n - 1] - ids.at[0] + 1;
-        r->table = arena_alloc(r->arena, r->ids * sizeof(ir_id));
+        r->table = arena_array(r->arena, ir_id, r->ids);
     }
     for (uint32_t i = 0; i < count; i++)
         map(r, from[i], to[i]);

@@ -107,7 +107,7 @@ static ir_id make_input(joining *j, ir_id input)
 static bool add_round(joining *j, const ir_control *c, const ir_id *input, ir_id *state)
 {
     const ir_program *q = j->from;
-    ir_id *next = arena_alloc(q->arena, (c->parts + 1) * sizeof *next);
+    ir_id *next = arena_array(q->arena, *next, c->parts + 1);
     j->graft = graft_of(j);
     for (uint32_t i = 0; i < q->input.n; i++)
         ir_graft_note(&j->graft, q->input.at[i], i < c->states ? state[i] : input[i]);
@@ -139,8 +139,8 @@ static bool join(const ir_control *c, uint32_t rounds, ir_region *out)
     const ir_program *q = r->program;
     arena *a = q->arena;
     joining j = {.from = q, .to = ir_program_like(q), .r = r};
-    ir_id *input = arena_alloc(a, (q->input.n + 1) * sizeof *input);
-    ir_id *state = arena_alloc(a, (c->parts + 1) * sizeof *state);
+    ir_id *input = arena_array(a, *input, q->input.n + 1);
+    ir_id *state = arena_array(a, *state, c->parts + 1);
     for (uint32_t i = 0; i < q->input.n; i++) {
         input[i] = make_input(&j, q->input.at[i]);
         if (i < c->states)
@@ -152,7 +152,7 @@ static bool join(const ir_control *c, uint32_t rounds, ir_region *out)
     *out = *r;
     out->program = j.to;
     out->rounds = rounds;
-    out->result = arena_alloc(a, (c->parts + 1) * sizeof(uint32_t));
+    out->result = arena_array(a, uint32_t, c->parts + 1);
     for (uint32_t k = 0; k < c->parts; k++)
         out->result[k] = result_number(j.to, state[k]);
     return !j.to->error.n;
@@ -170,7 +170,7 @@ void opt_join_rounds(ir_program *p, uint32_t stages)
         if (!sizes)
             continue;
         ir_control *more = arena_copy(p->arena, c, sizeof *c);
-        more->region = arena_alloc(p->arena, (1 + MOST_SIZES) * sizeof(ir_region));
+        more->region = arena_array(p->arena, ir_region, 1 + MOST_SIZES);
         more->region[0] = c->region[0];
         for (uint32_t k = 0; k < sizes; k++)
             if (join(c, size[k], &more->region[more->regions]))

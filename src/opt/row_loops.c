@@ -293,8 +293,8 @@ static ir_id combined_with(finder *f, const ir_loop *loop, uint32_t k)
 static ir_fn *operator_of(finder *f, const ir_loop *loop)
 {
     ir_program *p = f->p;
-    ir_type *type = arena_alloc(p->arena, 2 * loop->states * sizeof(ir_type));
-    ir_id *result = arena_alloc(p->arena, loop->states * sizeof(ir_id));
+    ir_type *type = arena_array(p->arena, ir_type, 2 * loop->states);
+    ir_id *result = arena_array(p->arena, ir_id, loop->states);
     for (uint32_t k = 0; k < 2 * loop->states; k++)
         type[k] = (ir_type)ir_at(p, loop->var[k % loop->states])->type;
     ir_fn *fn = ir_fn_new(p, 2 * loop->states, type);
@@ -358,7 +358,7 @@ static void find_folds(finder *f)
     for (uint32_t i = 0; i < f->ids.n && !loops; i++)
         loops = ir_at(f->p, f->ids.at[i])->kind == IR_LOOP;
     if (loops) {
-        f->facts = arena_alloc(f->p->arena, f->ids.n * sizeof(*f->facts));
+        f->facts = arena_array(f->p->arena, *f->facts, f->ids.n);
         for (uint32_t i = 0; i < f->ids.n; i++)
             map64_put(f->p->arena, &f->place, f->ids.at[i], i + 1);
         find_always(f);
@@ -418,10 +418,10 @@ static ir_id elements(finder *f, const ir_loop *loop)
     shape[rank] = loop->count;
     for (uint32_t i = 0; i < inputs; i++)
         components += ir_info(p, f->info->input[i])->components;
-    ir_type *type = arena_alloc(p->arena, (rank + 1 + components) * sizeof(ir_type));
-    ir_id *from = arena_alloc(p->arena, (old->params + 1) * sizeof(ir_id));
-    ir_id *to = arena_alloc(p->arena, (old->params + 1) * sizeof(ir_id));
-    ir_id *with = arena_alloc(p->arena, loop->states * sizeof(ir_id));
+    ir_type *type = arena_array(p->arena, ir_type, rank + 1 + components);
+    ir_id *from = arena_array(p->arena, ir_id, old->params + 1);
+    ir_id *to = arena_array(p->arena, ir_id, old->params + 1);
+    ir_id *with = arena_array(p->arena, ir_id, loop->states);
     for (uint32_t i = 0; i <= rank; i++)
         type[i] = T_I64;
     for (uint32_t i = 0; i < components; i++)
@@ -439,7 +439,7 @@ static ir_id elements(finder *f, const ir_loop *loop)
     fn = ir_fn_close(p, fn, loop->states, with);
     if (!fn || !inputs)
         return fn ? named(f, ir_generate(p, site, rank + 1, shape, fn), true) : 0;
-    ir_id *input = arena_alloc(p->arena, inputs * sizeof(ir_id));
+    ir_id *input = arena_array(p->arena, ir_id, inputs);
     for (uint32_t i = 0; i < inputs; i++)
         if (!(input[i] = repeated(f, i, shape)))
             return 0;
@@ -462,7 +462,7 @@ static bool make_fold(finder *f, ir_id id, made *m, bool step)
     ir_fn *fn = operator_of(f, loop);
     ir_bits identity[IR_MAX_COMPONENTS];
     opt_find_identity(p, fn, identity);
-    ir_id *seed = arena_alloc(p->arena, loop->states * sizeof(ir_id));
+    ir_id *seed = arena_array(p->arena, ir_id, loop->states);
     for (uint32_t k = 0; k < loop->states; k++) {
         const ir_node init = *ir_at(p, loop->init[k]);
         bool closed = !init.scope && !init.partial;
@@ -499,14 +499,14 @@ static ir_id make_map(finder *f, made *m)
     ir_program *p = f->p;
     const ir_fn *old = f->info->fn;
     uint32_t params = old->params + m->type.n, inputs = f->info->inputs + m->fold.n;
-    ir_type *type = arena_alloc(p->arena, params * sizeof(ir_type));
+    ir_type *type = arena_array(p->arena, ir_type, params);
     for (uint32_t i = 0; i < params; i++)
         type[i] = i < old->params ? (ir_type)ir_at(p, old->param[i])->type : m->type.at[i - old->params];
     ir_fn *fn = ir_fn_new(p, params, type);
-    ir_id *start = arena_alloc(p->arena, m->start.n * sizeof(ir_id));
+    ir_id *start = arena_array(p->arena, ir_id, m->start.n);
     memcpy(start, m->start.at, m->start.n * sizeof(ir_id));
     uint32_t n = old->params + m->old.n;
-    ir_id *from = arena_alloc(p->arena, n * sizeof(ir_id)), *to = arena_alloc(p->arena, n * sizeof(ir_id));
+    ir_id *from = arena_array(p->arena, ir_id, n), *to = arena_array(p->arena, ir_id, n);
     memcpy(from, old->param, old->params * sizeof(ir_id));
     memcpy(to, fn->param, old->params * sizeof(ir_id));
     opt_rewrite(p, p->arena, old->params, from, to, NULL, NULL, m->start.n, start, start);
@@ -515,10 +515,10 @@ static ir_id make_map(finder *f, made *m)
         from[old->params + k] = m->old.at[k];
         to[old->params + k] = start[k] ? ir_op2(p, ir_at(p, f->id)->site, m->op.at[k], start[k], total) : total;
     }
-    ir_id *result = arena_alloc(p->arena, old->results * sizeof(ir_id));
+    ir_id *result = arena_array(p->arena, ir_id, old->results);
     opt_rewrite(p, p->arena, n, from, to, NULL, NULL, old->results, old->result, result);
     fn = ir_fn_close(p, fn, old->results, result);
-    ir_id *input = arena_alloc(p->arena, inputs * sizeof(ir_id));
+    ir_id *input = arena_array(p->arena, ir_id, inputs);
     for (uint32_t i = 0; i < inputs; i++)
         input[i] = i < f->info->inputs ? f->info->input[i] : m->fold.at[i - f->info->inputs];
     return fn ? named(f, ir_map(p, ir_at(p, f->id)->site, inputs, input, fn, f->indexed ? IR_INDEXED : 0), false) : 0;

@@ -26,7 +26,7 @@ typedef struct sweeping {
 
 static void *ids(const sweeping *s, size_t n)
 {
-    return arena_alloc(s->to->arena, (n + 1) * sizeof(ir_id));
+    return arena_array(s->to->arena, ir_id, n + 1);
 }
 
 /* --- the round in a program of its own --- */
@@ -117,7 +117,7 @@ static ir_fn *slice_function(const sweeping *s, uint32_t number, ir_id step, con
     const opt_element *e = &s->round.part[q->part];
     ir_program *to = s->to;
     ir_id shape[IR_MAX_RANK + 1], index[IR_MAX_RANK], *out = ids(s, e->components);
-    ir_id **own = arena_alloc(to->arena, (s->round.parts + 1) * sizeof *own);
+    ir_id **own = arena_array(to->arena, *own, s->round.parts + 1);
     const unsigned rank = slice_shape(s, q, shape);
     ir_fn *fn = index_function(s, rank);
     slice_index(s, q, fn->param[0], fn->param + 1, index);
@@ -220,7 +220,7 @@ static bool compute_slices(sweeping *s, ir_id *slice)
     }
     const ir_id variable = ir_var(s->to, T_I64);
     ir_graft_note(&g, variable, n.step);
-    region.result = arena_alloc(a, (slices + 1) * sizeof *region.result);
+    region.result = arena_array(a, *region.result, slices + 1);
     for (uint32_t i = 0; i < slices; i++) {
         const ir_id next = inner_slice(&g, &n, i, variable);
         if (!next)
@@ -229,8 +229,8 @@ static bool compute_slices(sweeping *s, ir_id *slice)
         region.result[i] = i;
     }
     region.source = n.source.at;
-    region.value = arena_alloc(a, (dims + 1) * sizeof *region.value);
-    region.dim = arena_alloc(a, (dims + 1) * sizeof *region.dim);
+    region.value = arena_array(a, *region.value, dims + 1);
+    region.dim = arena_array(a, *region.dim, dims + 1);
     c.values = dims + 1;
     c.value = ids(s, c.values);
     c.value[0] = s->many;
@@ -263,8 +263,8 @@ static bool sweep_parts(const sweeping *s, uint32_t like, const ir_id *slice, ir
     const opt_round *r = &s->round;
     const opt_element *e = &r->part[like];
     uint32_t inputs = 0, states = 0;
-    ir_id *input = ids(s, r->parts), **own = arena_alloc(to->arena, (r->parts + 1) * sizeof *own);
-    uint32_t *of = arena_alloc(to->arena, (r->parts + 1) * sizeof *of);
+    ir_id *input = ids(s, r->parts), **own = arena_array(to->arena, *own, r->parts + 1);
+    uint32_t *of = arena_array(to->arena, *of, r->parts + 1);
     for (uint32_t k = like; k < r->parts; k++)
         if (!r->part[k].passed && same_shape(e, &r->part[k])) {
             of[inputs] = k;
@@ -273,7 +273,7 @@ static bool sweep_parts(const sweeping *s, uint32_t like, const ir_id *slice, ir
         }
     if (states > IR_MAX_COMPONENTS)
         return false;
-    ir_type *type = arena_alloc(to->arena, (e->rank + states + 1) * sizeof *type);
+    ir_type *type = arena_array(to->arena, *type, e->rank + states + 1);
     uint32_t n = 0;
     for (; n < e->rank; n++)
         type[n] = T_I64;
@@ -457,7 +457,7 @@ static ir_id rounds_that_pay(sweeping *s)
 
 static uint32_t add_value(sweeping *s, ir_control *c, ir_id term)
 {
-    ir_id *value = arena_alloc(s->p->arena, (c->values + 2u) * sizeof *value);
+    ir_id *value = arena_array(s->p->arena, *value, c->values + 2u);
     if (c->values)
         memcpy(value, c->value, c->values * sizeof *value);
     value[c->values] = term;
@@ -482,7 +482,7 @@ static bool make_region(sweeping *s, ir_control *more, ir_region *region)
     region->program = s->to;
     region->rounds = s->round.slices ? SLICED_ROUNDS : MOST_ROUNDS;
     region->many = s->to->dim.n;
-    region->result = arena_alloc(s->to->arena, (s->c->parts + 1) * sizeof *region->result);
+    region->result = arena_array(s->to->arena, *region->result, s->c->parts + 1);
     for (uint32_t i = 0; i < s->round.slices; i++) {
         slice[i] = gather_slice(s, &s->round.slice[i]);
         if (!slice[i])
@@ -537,7 +537,7 @@ void opt_sweep_rounds(ir_program *p, void (*prepare)(void *env, ir_program *roun
         ir_region many;
         if (!make_region(&s, more, &many))
             continue;
-        more->region = arena_alloc(p->arena, 2 * sizeof(ir_region));
+        more->region = arena_array(p->arena, ir_region, 2);
         more->region[0] = c->region[0];
         more->region[1] = many;
         more->regions = 2;

@@ -24,7 +24,7 @@ static void note_readers(plan *p, arena *a, map64 *reader, uint32_t cluster, uin
 void plan_find_apart(plan *p)
 {
     arena *a = arena_beside(p->arena);
-    uint32_t *behind = arena_alloc(a, (p->buffer.n + 1) * sizeof *behind); /* per buffer: loops on the way to it */
+    uint32_t *behind = arena_array(a, *behind, p->buffer.n + 1); /* per buffer: loops on the way to it */
     bool *taken = arena_alloc(a, p->cluster.n + 1);
     map64 reader = {0};
     for (uint32_t i = 0; i < p->cluster.n; i++) {

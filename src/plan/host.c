@@ -16,7 +16,7 @@ static uint32_t known(const host_code *code, ir_id term)
 static uint32_t *operands(const ir_program *p, arena *a, host_code *code, ir_id id, uint32_t more)
 {
     const ir_node *n = ir_at(p, id);
-    uint32_t *in = arena_alloc(a, (n->n + more + 1) * sizeof(uint32_t));
+    uint32_t *in = arena_array(a, uint32_t, n->n + more + 1);
     for (uint32_t i = 0; i < n->n; i++)
         in[i] = known(code, ir_args(p, id)[i]) - 1;
     return in;

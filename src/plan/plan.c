@@ -170,7 +170,7 @@ static void inputs(planner *pl)
     const ir_program *p = pl->p;
     plan *out = pl->out;
     out->inputs = p->input.n;
-    out->input_first = arena_alloc(pl->arena, (p->input.n + 1) * sizeof(uint32_t));
+    out->input_first = arena_array(pl->arena, uint32_t, p->input.n + 1);
     out->input_rank = arena_alloc(pl->arena, p->input.n + 1);
     uint32_t port = 0;
     for (uint32_t k = 0; k < p->input.n; k++) {
@@ -239,7 +239,7 @@ static ir_id defaults_of(const planner *pl, ir_id permute)
 /* Per array: 1 + the last cluster that reads it, UINT32_MAX if the host may. */
 static uint32_t *last_readers(const planner *pl)
 {
-    uint32_t *last = arena_alloc(pl->arena, pl->p->node.n * sizeof *last);
+    uint32_t *last = arena_array(pl->arena, *last, pl->p->node.n);
     for (uint32_t i = 0; i < pl->clusters; i++) {
         const l_cluster *c = &pl->l->cluster.at[i];
         for (uint32_t k = 0; k < c->reads.n; k++)
@@ -285,7 +285,7 @@ static void update_in_place(planner *pl)
     if (!any)
         return;
     const uint32_t *last = last_readers(pl);
-    bool *begun = arena_alloc(pl->arena, pl->p->node.n * sizeof *begun);
+    bool *begun = arena_array(pl->arena, *begun, pl->p->node.n);
     for (uint32_t i = pl->clusters; i-- > 0;)
         for (uint32_t k = pl->l->cluster.at[i].op.n; k-- > 0 && is_permute(pl, i);)
             begin_in_place(pl, i, pl->l->cluster.at[i].op.at[k].term, last, begun);
@@ -590,8 +590,7 @@ typedef struct by_stage { /* things in order of their stages */
 static by_stage sort_stages(planner *pl, uint32_t n, const uint32_t *stage)
 {
     uint32_t stages = pl->clusters + 1;
-    by_stage out = {arena_alloc(pl->arena, (stages + 2) * sizeof(uint32_t)),
-                    arena_alloc(pl->arena, (n + 1) * sizeof(uint32_t))};
+    by_stage out = {arena_array(pl->arena, uint32_t, stages + 2), arena_array(pl->arena, uint32_t, n + 1)};
     for (uint32_t i = 0; i < n; i++)
         out.first[stage[i] + 1]++;
     for (uint32_t s = 0; s < stages; s++)
@@ -614,10 +613,10 @@ static uint32_t *sort_host(planner *pl)
     host_code *code = &pl->out->host;
     uint32_t n = code->step.n;
     by_stage sorted = sort_stages(pl, n, pl->step_stage.at);
-    uint32_t *to = arena_alloc(pl->arena, (n + 1) * sizeof(uint32_t));
+    uint32_t *to = arena_array(pl->arena, uint32_t, n + 1);
     for (uint32_t i = 0; i < n; i++)
         to[sorted.item[i]] = i;
-    host_step *step = arena_alloc(pl->arena, (n + 1) * sizeof(host_step));
+    host_step *step = arena_array(pl->arena, host_step, n + 1);
     for (uint32_t i = 0; i < n; i++) {
         host_step s = code->step.at[i];
         for (uint32_t k = 0; s.in && k < (uint32_t)s.n + s.rank; k++)
@@ -668,7 +667,7 @@ static void needed_at(planner *pl, uint32_t *stage, uint32_t shape, uint32_t by)
 static void put_off_shapes(planner *pl)
 {
     plan *out = pl->out;
-    uint32_t *stage = arena_alloc(pl->arena, (out->shape.n + 1) * sizeof(uint32_t)), first;
+    uint32_t *stage = arena_array(pl->arena, uint32_t, out->shape.n + 1), first;
     for (uint32_t i = 0; i < out->shape.n; i++)
         stage[i] = pl->shape_stage.at[i];
     for (uint32_t i = 0; i < out->buffer.n; i++)
@@ -701,7 +700,7 @@ static void put_off(planner *pl)
 {
     const plan *out = pl->out;
     const uint32_t n = out->host.step.n;
-    uint32_t *stage = arena_alloc(pl->arena, (n + 1) * sizeof(uint32_t));
+    uint32_t *stage = arena_array(pl->arena, uint32_t, n + 1);
     put_off_shapes(pl);
     for (uint32_t i = 0; i < n; i++)
         stage[i] = UINT32_MAX;
@@ -823,7 +822,7 @@ static void steps(planner *pl)
 {
     put_off(pl);
     const uint32_t *first = sort_host(pl);
-    uint32_t *result_stage = arena_alloc(pl->arena, (pl->out->result.n + 1) * sizeof(uint32_t));
+    uint32_t *result_stage = arena_array(pl->arena, uint32_t, pl->out->result.n + 1);
     for (uint32_t i = 0; i < pl->out->result.n; i++)
         result_stage[i] = pl->shape_stage.at[pl->out->buffer.at[pl->out->result.at[i].buffer].shape];
     by_stage checked = sort_stages(pl, pl->out->check.n, pl->check_stage.at);
@@ -865,7 +864,7 @@ plan *plan_make(const sk_program *s, const sk_options *options)
 {
     const l_program *l = s->l;
     arena *a = l->ir->arena;
-    plan *out = arena_alloc(a, sizeof(*out));
+    plan *out = arena_new(a, *out);
     out->arena = a;
     out->label = l->number;
     planner pl = {

@@ -129,10 +129,10 @@ static bool prepare_round(looped *l, arena *a, const ir_region *r, round_call *x
     for (uint32_t i = 0; i < q->output.n; i++)
         outputs += ir_info(q, q->output.at[i])->components;
     *x = (round_call){.r = r};
-    x->in = arena_alloc(a, (inputs + 1) * sizeof(run_argument));
-    x->out = arena_alloc(a, (outputs + 1) * sizeof(run_result));
-    x->made = arena_alloc(a, (outputs + 1) * sizeof(held *));
-    x->dim = arena_alloc(a, (q->dim.n + 1) * 2 * sizeof(int64_t));
+    x->in = arena_array(a, run_argument, inputs + 1);
+    x->out = arena_array(a, run_result, outputs + 1);
+    x->made = arena_array(a, held *, outputs + 1);
+    x->dim = arena_array(a, int64_t, (q->dim.n + 1) * 2);
     inputs = 0;
     for (uint32_t i = 0; i < q->input.n; i++) {
         const ir_array *info = ir_info(q, q->input.at[i]);
@@ -329,7 +329,7 @@ static bool call_program(looped *l, arena *a, round_call *x, uint32_t region)
     run_program *r = from->choose(from->env, x->in, x->bytes, room);
     if (l->there)
         give_memory(l, x, r->plan);
-    run *inner = arena_alloc(a, sizeof(*inner));
+    run *inner = arena_new(a, *inner);
     *inner = (run){.r = r, .root = c->root, .within = l->p, .given_dim = x->dim, .plan = r->plan, .arena = a};
     inner->in = x->in;
     inner->out = x->out;
@@ -587,7 +587,7 @@ static bool hand_over_all(looped *l)
 static bool evaluate(looped *l)
 {
     run *c = l->c;
-    int64_t *value = arena_alloc(c->arena, (l->p->value.n + 1) * sizeof(int64_t));
+    int64_t *value = arena_array(c->arena, int64_t, l->p->value.n + 1);
     for (uint32_t i = 0; i < l->p->value.n; i++) {
         const host_value *v = &c->value[l->p->value.at[i]];
         if (v->bad)
@@ -653,14 +653,14 @@ bool run_control_step(run *c, uint32_t control)
     const uint32_t parts = p->of->parts;
     if (!evaluate(&l))
         return false;
-    l.first = arena_alloc(c->arena, (parts + 1) * sizeof(uint32_t));
+    l.first = arena_array(c->arena, uint32_t, parts + 1);
     for (uint32_t k = 0; k < parts; k++)
         l.first[k + 1] = l.first[k] + components_of(&l, k);
     const uint32_t n = l.first[parts];
-    l.state = arena_alloc(c->arena, (n + 1) * sizeof(slot));
-    l.next = arena_alloc(c->arena, (n + 2) * sizeof(slot));
+    l.state = arena_array(c->arena, slot, n + 1);
+    l.next = arena_array(c->arena, slot, n + 2);
     l.holds = 2 * n + 2;
-    l.all = arena_alloc(c->arena, l.holds * sizeof(held));
+    l.all = arena_array(c->arena, held, l.holds);
     l.memory = arena_alloc(c->arena, ROUND_MEMORY);
     bool good = true, done = false;
     if (p->form == IR_FOREIGN)

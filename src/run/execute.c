@@ -478,14 +478,14 @@ static bool execute(run *c, uint32_t first, uint32_t last)
 static bool repeat(run *c, const run_script *s)
 {
     const plan *p = c->plan;
-    void **mem = arena_alloc(c->arena, (s->pointers + 1) * sizeof(*mem));
+    void **mem = arena_array(c->arena, *mem, s->pointers + 1);
     c->dims = (int64_t *)(uintptr_t)s->dims; /* what is not changed any more */
     c->bound = (bool *)(uintptr_t)s->bound;
     c->value = (host_value *)(uintptr_t)s->value;
     c->size = (int64_t *)(uintptr_t)s->size;
     c->sized = (run_sized *)(uintptr_t)s->sized;
     if (s->again)
-        c->sized = arena_alloc(c->arena, (p->launch.n + 1) * sizeof(run_sized));
+        c->sized = arena_array(c->arena, run_sized, p->launch.n + 1);
     for (uint32_t i = 0; i < s->steps; i++) {
         const run_scripted *x = &s->step[i];
         const plan_step plain = {x->op, x->index, x->last};
@@ -553,9 +553,9 @@ static bool has_given(const run *c)
 static void prepare_fields(run *c)
 {
     const plan *p = c->plan;
-    c->field = arena_alloc(c->arena, (p->buffer.n + 1) * sizeof(*c->field));
-    c->from = arena_alloc(c->arena, (p->result.n + 1) * sizeof(*c->from));
-    c->put = arena_alloc(c->arena, (p->result.n + 1) * sizeof(*c->put));
+    c->field = arena_array(c->arena, *c->field, p->buffer.n + 1);
+    c->from = arena_array(c->arena, *c->from, p->result.n + 1);
+    c->put = arena_array(c->arena, *c->put, p->result.n + 1);
     for (uint32_t i = 0; i < p->buffer.n; i++) {
         const plan_buffer *b = &p->buffer.at[i];
         if (b->place == PLAN_INPUT && c->in[b->port].field.every)
@@ -569,9 +569,9 @@ static void prepare_fields(run *c)
 static void prepare(run *c)
 {
     const plan *p = c->plan;
-    c->granted = arena_alloc(c->arena, (p->buffer.n + 1) * sizeof(size_t));
-    c->data = arena_alloc(c->arena, (p->buffer.n + 1) * sizeof(void *));
-    c->host = arena_alloc(c->arena, (p->buffer.n + 1) * sizeof(void *));
+    c->granted = arena_array(c->arena, size_t, p->buffer.n + 1);
+    c->data = arena_array(c->arena, void *, p->buffer.n + 1);
+    c->host = arena_array(c->arena, const void *, p->buffer.n + 1);
     if (!c->within && has_fields(c))
         prepare_fields(c);
     if (!c->within && (c->field || has_given(c)))
@@ -591,16 +591,16 @@ static void prepare(run *c)
 static void prepare_steps(run *c)
 {
     const plan *p = c->plan;
-    c->dims = arena_alloc(c->arena, (p->dim.n + 1) * sizeof(int64_t));
+    c->dims = arena_array(c->arena, int64_t, p->dim.n + 1);
     c->bound = arena_alloc(c->arena, p->dim.n + 1);
-    c->bound_by = arena_alloc(c->arena, (p->dim.n + 1) * sizeof(uint32_t));
-    c->value = arena_alloc(c->arena, (p->host.step.n + 1) * sizeof(host_value));
-    c->size = arena_alloc(c->arena, (p->shape.n + 1) * sizeof(int64_t));
-    c->sized = arena_alloc(c->arena, (p->launch.n + 1) * sizeof(run_sized));
-    c->left = arena_alloc(c->arena, (p->cluster.n + 1) * sizeof(int64_t));
+    c->bound_by = arena_array(c->arena, uint32_t, p->dim.n + 1);
+    c->value = arena_array(c->arena, host_value, p->host.step.n + 1);
+    c->size = arena_array(c->arena, int64_t, p->shape.n + 1);
+    c->sized = arena_array(c->arena, run_sized, p->launch.n + 1);
+    c->left = arena_array(c->arena, int64_t, p->cluster.n + 1);
     for (uint32_t i = 0; i < p->cluster.n && !c->sort; i++)
         if (p->cluster.at[i].sorts)
-            c->sort = arena_alloc(c->arena, p->cluster.n * sizeof(*c->sort));
+            c->sort = arena_array(c->arena, *c->sort, p->cluster.n);
     c->world = (host_world){c->dims, c->bound, read_element, host_loop, c};
 }
 
@@ -714,7 +714,7 @@ static run *new_run(run_program *r, const run_argument *in, run_result *out, are
         return NULL;
     }
     arena_on_failure(a, &failure);
-    run *c = arena_alloc(a, sizeof(*c));
+    run *c = arena_new(a, *c);
     arena_on_failure(a, NULL);
     *c = (run){.r = r, .trace = {.heap = r->engine.heap}, .plan = r->plan, .arena = a, .in = in, .out = out};
     c->root = c;
@@ -799,13 +799,13 @@ run_program *run_program_new(const run_engine *engine, const sk_program *s, cons
 {
     const l_program *l = s->l;
     arena *a = l->ir->arena;
-    run_program *r = arena_alloc(a, sizeof(*r));
+    run_program *r = arena_new(a, *r);
     r->engine = *engine;
     r->l = l;
     r->code = s->cluster;
     r->plan = p;
     r->options = *options;
-    r->cluster = arena_alloc(a, (l->cluster.n + 1) * sizeof(run_cluster));
+    r->cluster = arena_array(a, run_cluster, l->cluster.n + 1);
     r->uses = run_find_uses(r, a);
     run_may_script(r);
     r->lock = other ? other->lock : &r->own_lock;

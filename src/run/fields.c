@@ -12,7 +12,7 @@ enum { MOST_LAYOUTS = 32 /* of a program; calls with further ones have their str
 run_uses *run_find_uses(const run_program *r, arena *a)
 {
     const plan *p = r->plan;
-    run_uses *uses = arena_alloc(a, (p->buffer.n + 1) * sizeof(*uses));
+    run_uses *uses = arena_array(a, *uses, p->buffer.n + 1);
     for (uint32_t i = 0; i < p->cluster.n; i++) {
         const plan_cluster *c = &p->cluster.at[i];
         l_class class = r->l->cluster.at[i].class; /* a sort's launches take turns with what is result */
@@ -80,7 +80,7 @@ static const run_layout *add(run_program *r, const run_field *at)
     l = find(r, at);
     if (!l && r->layouts_n < MOST_LAYOUTS && !setjmp(failure)) {
         arena_on_failure(a, &failure);
-        run_layout *made = arena_alloc(a, sizeof(*made));
+        run_layout *made = arena_new(a, *made);
         made->at = arena_copy(a, at, r->plan->buffer.n * sizeof(*at));
         made->next = (run_layout *)(uintptr_t)atomic_load_explicit(&r->layouts, memory_order_relaxed);
         atomic_store_explicit(&r->layouts, made, memory_order_release);
@@ -97,7 +97,7 @@ const run_layout *run_find_layout(run *c)
     const plan *p = c->plan;
     const device_limits *limits = c->r->engine.device->limits;
     const bool fields = c->field && !limits->own_memory && limits->fields;
-    run_field *at = arena_alloc(c->arena, (p->buffer.n + 1) * sizeof(*at));
+    run_field *at = arena_array(c->arena, *at, p->buffer.n + 1);
     bool any = false;
     for (uint32_t i = 0; i < p->buffer.n; i++) {
         at[i] = fields && c->field[i].data ? field_of(c, i) : (run_field){0};
@@ -130,8 +130,8 @@ static bool once(const k_walk *w)
 static void find_jumps(const kernel *k, arena *t, bool *bad, bool plain)
 {
     k_walk w;
-    uint32_t *loads = arena_alloc(t, k->mem.n * sizeof(*loads));
-    k_ref *list = arena_alloc(t, k->mem.n * sizeof(*list));
+    uint32_t *loads = arena_array(t, *loads, k->mem.n);
+    k_ref *list = arena_array(t, *list, k->mem.n);
     k_walk_begin(&w, k, t);
     while (k_walk_next(&w)) {
         const k_stmt *s = &k->stmt.at[w.at];
@@ -164,7 +164,7 @@ bool *run_lay_out(const run_program *r, uint32_t cluster, const run_layout *layo
 {
     kernel *k = built->k;
     bool *here = arena_alloc(t, built->memory.n + 1), *bad = arena_alloc(t, k->mem.n);
-    k_mem *global = arena_alloc(t, (built->memory.n + 1) * sizeof(*global));
+    k_mem *global = arena_array(t, *global, built->memory.n + 1);
     uint32_t n = 0;
     if (!layout)
         return here;
@@ -429,9 +429,9 @@ bool run_fields_as_arrays(run_program *r, const run_argument *in, run_result *ou
         any |= out[i].field.every != 0;
     if (!any)
         return true;
-    all->in = arena_alloc(a, (n + 1) * sizeof(*all->in));
-    all->out = arena_alloc(a, (p->result.n + 1) * sizeof(*all->out));
-    all->memory = arena_alloc(a, (n + p->result.n + 1) * sizeof(void *));
+    all->in = arena_array(a, *all->in, n + 1);
+    all->out = arena_array(a, *all->out, p->result.n + 1);
+    all->memory = arena_array(a, void *, n + p->result.n + 1);
     return inputs_as_arrays(r, in, all) && results_as_arrays(r, out, all);
 }
 

@@ -52,7 +52,7 @@ static bool take_operands(run *c, const plan_control *pc, const ir_foreign *f, s
     int n = 0;
     for (uint32_t i = 0; i < f->operands; i++)
         call->inputs += ir_info(p, info->input[f->operand[i]])->components;
-    call->input = all = arena_alloc(c->arena, ((size_t)call->inputs + 1) * sizeof(*all));
+    call->input = all = arena_array(c->arena, *all, (size_t)call->inputs + 1);
     for (uint32_t i = 0; i < f->operands; i++)
         for (uint32_t k = 0; k < ir_info(p, info->input[f->operand[i]])->components; k++)
             if (!operand_of(c, pc, f->operand[i], k, &all[n++]))
@@ -161,7 +161,7 @@ bool run_foreign(run *c, const plan_control *p, bool *done)
     const bool taken = take_operands(c, p, f, &call);
     run_read_ends(c);
     call.outputs = components_of(p);
-    call.output = arena_alloc(c->arena, (size_t)call.outputs * sizeof(*call.output));
+    call.output = arena_array(c->arena, *call.output, (size_t)call.outputs);
     for (int k = 0; k < call.outputs && taken; k++)
         if (!result_of(c, first + (uint32_t)k, &call.output[k]))
             return false;

@@ -49,7 +49,7 @@ static run_said failure_said(const ir_program *p, arena *a, const ir_failure *f)
 
 static ir_value *values_of(const ir_program *p, const plan *pl, const run_argument *in, arena *a)
 {
-    ir_value *value = arena_alloc(a, (p->input.n + 1) * sizeof(ir_value));
+    ir_value *value = arena_array(a, ir_value, p->input.n + 1);
     for (uint32_t k = 0; k < p->input.n; k++) {
         const ir_array *info = ir_info(p, p->input.at[k]);
         const run_argument *first = &in[pl->input_first[k]];
@@ -136,7 +136,7 @@ static sn_status interpret(const run_engine *e, const ir_program *p, const plan 
 {
     if (!same_extents(p, pl, in, a, said))
         return SN_BAD_EXTENT;
-    ir_value *result = arena_alloc(a, (p->output.n + 1) * sizeof(ir_value));
+    ir_value *result = arena_array(a, ir_value, p->output.n + 1);
     if (!ir_interpret_traced(p, a, values_of(p, pl, in, a), result, failure, trace, stop)) {
         *said = failure_said(p, a, failure);
         return status_of(failure->mistake);

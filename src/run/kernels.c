@@ -43,7 +43,7 @@ static bool bind(run_program *r, uint32_t cluster, run_variant *v, const bool *h
     host_code host = {0};
     const sk_kernel *k = v->built;
     k_mem global = 1;
-    v->memory = arena_alloc(a, (k->memory.n + 1) * sizeof(run_binding));
+    v->memory = arena_array(a, run_binding, k->memory.n + 1);
     for (uint32_t i = 0; i < k->memory.n; i++) {
         const sk_binding *from = &k->memory.at[i];
         while (k->k->mem.at[global].space != K_GLOBAL)
@@ -58,11 +58,11 @@ static bool bind(run_program *r, uint32_t cluster, run_variant *v, const bool *h
         }
     }
     if (k->k->narrow) {
-        v->fit = arena_alloc(a, sizeof(*v->fit));
+        v->fit = arena_new(a, *v->fit);
         v->fit->words = k->argument.n + 1;
-        v->fit->word = arena_alloc(a, v->fit->words * sizeof(*v->fit->word));
+        v->fit->word = arena_array(a, *v->fit->word, v->fit->words);
     }
-    v->argument = arena_alloc(a, (k->argument.n + 1) * sizeof(run_argument_of));
+    v->argument = arena_array(a, run_argument_of, k->argument.n + 1);
     for (uint32_t i = 0; i < k->argument.n; i++) {
         const sk_argument *from = &k->argument.at[i];
         v->argument[i] = (run_argument_of){from->term == 0, from->slot};
@@ -92,7 +92,7 @@ static const sk_over *overs_of(const run_program *r, uint32_t cluster, const run
 {
     const plan *p = r->plan;
     const plan_cluster *c = &p->cluster.at[cluster];
-    sk_over *all = layout ? arena_alloc(t, (c->writes.n + 1) * sizeof(*all)) : NULL;
+    sk_over *all = layout ? arena_array(t, *all, c->writes.n + 1) : NULL;
     *n = 0;
     for (uint32_t i = 0; layout && i < c->writes.n; i++) {
         const uint32_t over = layout->at[c->writes.at[i]].over;
@@ -115,7 +115,7 @@ static run_variant *build(run_program *r, uint32_t cluster, const sk_geometry *g
     options.final = how.final;
     options.narrow = how.narrow;
     options.over = overs_of(r, cluster, how.layout, t, &options.overs);
-    run_variant *v = arena_alloc(a, sizeof(*v));
+    run_variant *v = arena_new(a, *v);
     v->key = run_kernel_key(g, how.final, how.narrow);
     v->layout = how.layout;
     v->joins_rows = g->variant == SK_FOLD_TREE && g->row > 0;
@@ -349,7 +349,7 @@ const run_geometry *run_find(run *c, uint32_t cluster, const int64_t *extent, sk
     const run_geometry *known = remembered(rc, lc->rank, extent, round, c->layout);
     if (known)
         return known;
-    run_geometry *out = arena_alloc(c->arena, sizeof(*out));
+    run_geometry *out = arena_new(c->arena, *out);
     out->round = round;
     out->layout = c->layout;
     memcpy(out->extent, extent, lc->rank * sizeof(int64_t));

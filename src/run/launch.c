@@ -23,7 +23,7 @@ static bool arguments(run *c, const run_variant *v, const sk_geometry *g, void *
 {
     host_value *value = NULL;
     if (v->host.step.n) {
-        value = arena_alloc(c->arena, v->host.step.n * sizeof(host_value));
+        value = arena_array(c->arena, host_value, v->host.step.n);
         host_run(&v->host, 0, v->host.step.n, &c->world, value);
     }
     for (uint32_t i = 0; i < v->built->argument.n; i++) {
@@ -135,7 +135,7 @@ device_reach run_reach_of(run *c, uint32_t launch, const run_variant *v, const s
     if (!*apart)
         return (device_reach){0};
     const uint32_t n = v->built->memory.n;
-    device_touched *at = arena_alloc(c->arena, (n + 1) * sizeof(*at));
+    device_touched *at = arena_array(c->arena, *at, n + 1);
     for (uint32_t i = 0; i < n; i++)
         at[i] = (device_touched){bytes_touched(c, l, &v->memory[i], g->pieces), v->memory[i].written};
     const bool shares = c->plan->cluster.at[l->cluster].shares && l->pass != SK_PASS_COMBINE;
@@ -154,7 +154,7 @@ static const device_reach *reach_of(run *c, uint32_t launch, const run_variant *
     bool apart;
     if (!c->plan->apart || !goes_apart(c, work_of(v, g)))
         return NULL;
-    device_reach *reach = arena_alloc(c->arena, sizeof(*reach));
+    device_reach *reach = arena_new(c->arena, *reach);
     *reach = run_reach_of(c, launch, v, g, &apart);
     return apart ? reach : NULL;
 }
@@ -216,8 +216,8 @@ static bool launch(run *c, uint32_t index, const run_geometry *found)
         own.slot[SK_RUN] = c->sort[l->cluster].run;
         g = &own;
     }
-    void **mem = arena_alloc(c->arena, (v->built->memory.n + 1) * sizeof(void *));
-    ir_bits *arg = arena_alloc(c->arena, (v->built->argument.n + 1) * sizeof(ir_bits));
+    void **mem = arena_array(c->arena, void *, v->built->memory.n + 1);
+    ir_bits *arg = arena_array(c->arena, ir_bits, v->built->argument.n + 1);
     for (uint32_t i = 0; i < v->built->memory.n; i++) {
         const run_binding *b = &v->memory[i];
         if (b->role == SK_ARRAY && !b->here && !run_upload(c, b->number, v))

@@ -30,7 +30,7 @@ static bool look(run_program *r, uint32_t cluster, uint32_t from, uint32_t to)
         bool may = sk_may_write_over((sk_cluster *)(uintptr_t)&r->code[cluster], &over, a);
         good = may;
         if (r->pairs_n < MOST_PAIRS) {
-            run_pair *pair = arena_alloc(a, sizeof(*pair));
+            run_pair *pair = arena_new(a, *pair);
             *pair = (run_pair){(run_pair *)(uintptr_t)atomic_load(&r->pairs), from, to, may};
             atomic_store_explicit(&r->pairs, pair, memory_order_release);
             r->pairs_n++;

@@ -107,10 +107,10 @@ const run_brief *run_brief_of(const run *c, const run_script *s, arena *a)
     const device_limits *limits = c->r->engine.device->limits;
     if (!limits->waits || limits->own_memory || c->within || s->again || inputs_of(p) + p->result.n > MOST_SLOTS)
         return NULL;
-    run_brief *to = arena_alloc(a, sizeof(*to));
+    run_brief *to = arena_new(a, *to);
     brief b = {.c = c, .to = to};
-    b.of = arena_alloc(c->arena, (p->buffer.n + 1) * sizeof(*b.of));
-    b.step = arena_alloc(c->arena, (2 * s->steps + 1) * sizeof(*b.step));
+    b.of = arena_array(c->arena, *b.of, p->buffer.n + 1);
+    b.step = arena_array(c->arena, *b.step, 2 * s->steps + 1);
     to->ports = to->slots = inputs_of(p) + p->result.n;
     for (uint32_t i = 0; i < p->buffer.n; i++)
         if (p->buffer.at[i].place == PLAN_INPUT)

@@ -297,7 +297,7 @@ void run_measure_roof(device *d, const base_heap *heap, run_roof *out)
     arena_init(&a, heap);
     if (!setjmp(failure)) {
         arena_on_failure(&a, &failure);
-        bench *made = arena_alloc(&a, sizeof(*made));
+        bench *made = arena_new(&a, *made);
         *made = (bench){.device = d, .arena = &a, .limits = d->limits};
         made->lanes = (uint16_t)(d->limits->group ? 32 : d->limits->vector_bytes);
         made->group = d->limits->group ? (d->limits->group < 256 ? d->limits->group : 256) : made->lanes;

@@ -81,12 +81,12 @@ const run_script *run_find_script(run *c)
     const run_scripts *s = &c->r->scripts;
     if (!s->may || c->recorded || c->field || c->layout)
         return NULL;
-    int64_t *key = arena_alloc(c->arena, (s->words + 1) * sizeof(*key));
+    int64_t *key = arena_array(c->arena, *key, s->words + 1);
     write_key(c->plan, c->in, c->out, c->given_dim, key);
     const uint64_t hash = hash_bytes(key, s->words * sizeof(*key), 0);
     const run_script *known = find(s, key, hash);
     if (!known && atomic_load_explicit(&s->n, memory_order_relaxed) < MOST_SCRIPTS) {
-        c->scribe = arena_alloc(c->arena, sizeof(*c->scribe));
+        c->scribe = arena_new(c->arena, *c->scribe);
         c->scribe->key = key;
         c->scribe->hash = hash;
     }
@@ -162,11 +162,11 @@ void run_script_launch(run *c, uint32_t launch, const run_geometry *found, const
     to->off |= !found->kept || found->geometry.lines || (v && !of_extents(&v->host)) || to->step.n >= MOST_STEPS;
     if (to->off)
         return;
-    run_ready *l = arena_alloc(c->arena, sizeof(*l));
+    run_ready *l = arena_new(c->arena, *l);
     *l = (run_ready){.launch = launch, .found = found, .variant = v};
     if (v) {
         const uint32_t n = l->pointers = v->built->memory.n;
-        run_pointer *pointer = arena_alloc(c->arena, (n + 1) * sizeof(*pointer));
+        run_pointer *pointer = arena_array(c->arena, *pointer, n + 1);
         for (uint32_t i = 0; i < n; i++)
             pointer[i] = pointer_of(c, launch, &v->memory[i], found->geometry.pieces);
         l->pointer = pointer;
@@ -195,7 +195,7 @@ static run_script *keep(const run *c, arena *a)
 {
     const plan *p = c->plan;
     const struct run_scribe *from = c->scribe;
-    run_script *s = arena_alloc(a, sizeof(*s));
+    run_script *s = arena_new(a, *s);
     run_scripted *step = arena_copy(a, from->step.at, from->step.n * sizeof(*step));
     for (uint32_t i = 0; i < from->step.n; i++)
         if (step[i].op == PLAN_LAUNCH)

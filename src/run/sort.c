@@ -41,7 +41,7 @@ static bool find_bits(run *c, const plan_launch *l, const sk_sort_words *w, uint
 {
     const int64_t n = w->pieces * 2 * w->keys;
     uint64_t *word = arena_alloc(c->arena, (size_t)n * sizeof(uint64_t) + 1);
-    uint64_t *all = arena_alloc(c->arena, w->keys * sizeof(uint64_t));
+    uint64_t *all = arena_array(c->arena, uint64_t, w->keys);
     if (!run_read_words(c, l->state, w->places, n, word))
         return false;
     for (uint32_t k = 0; k < w->keys; k++)
@@ -71,7 +71,7 @@ static bool is_enough(const sk_digit *counted, const sk_sort_words *w, const uin
 static void list_rounds(run *c, run_sort *s, const sk_sort_words *w, const uint64_t *differs)
 {
     const unsigned bits = w->other_bits;
-    s->digit = arena_alloc(c->arena, (w->keys * (KEY_BITS / (size_t)bits + 1) + 1) * sizeof(sk_digit));
+    s->digit = arena_array(c->arena, sk_digit, w->keys * (KEY_BITS / (size_t)bits + 1) + 1);
     for (uint32_t k = w->keys; k-- > 0;)
         for (uint64_t rest = differs[k]; rest; s->rounds++) {
             unsigned shift = (unsigned)__builtin_ctzll(rest);
@@ -129,7 +129,7 @@ static bool plan_rounds(run *c, uint32_t launch, bool *move)
     const sk_digit counted = s->ask;
     const run_geometry *g = c->sized[launch - 2].found; /* of the count */
     const sk_sort_words w = sk_words_of_sort(code_of(c, l), &c->r->options, &g->geometry);
-    uint64_t *differs = arena_alloc(c->arena, w.keys * sizeof(uint64_t));
+    uint64_t *differs = arena_array(c->arena, uint64_t, w.keys);
     bool fit = false;
     if (s->way == RUN_SORT_UNKNOWN) {
         if (!find_bits(c, l, &w, differs))

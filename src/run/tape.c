@@ -92,10 +92,10 @@ static run_tape *new_tape(run *c, struct run_tapes *all)
 {
     const plan *p = c->plan;
     arena *a = &all->arena;
-    run_tape *t = arena_alloc(a, sizeof(*t));
+    run_tape *t = arena_new(a, *t);
     t->r = c->r;
-    t->in = arena_alloc(a, (parameters(c) + 1) * sizeof(*t->in));
-    t->out = arena_alloc(a, (p->result.n + 1) * sizeof(*t->out));
+    t->in = arena_array(a, *t->in, parameters(c) + 1);
+    t->out = arena_array(a, *t->out, p->result.n + 1);
     t->dim = arena_copy(a, c->dims, (p->dim.n + 1) * sizeof(int64_t));
     for (uint32_t i = 0; i < parameters(c); i++)
         memcpy(t->in[i], c->in[i].extent, sizeof(t->in[i]));
@@ -268,8 +268,8 @@ void run_tape_launch(run *c, uint32_t launch, const run_variant *v, int64_t piec
         return;
     const uint32_t n = v->built->memory.n;
     run_taped t = {.op = PLAN_LAUNCH, .index = launch, .variant = v, .pieces = pieces};
-    t.buffer = arena_alloc(c->arena, (n + 1) * sizeof(*t.buffer));
-    t.offset = arena_alloc(c->arena, (n + 1) * sizeof(*t.offset));
+    t.buffer = arena_array(c->arena, *t.buffer, n + 1);
+    t.offset = arena_array(c->arena, *t.offset, n + 1);
     t.arg = (ir_bits *)(uintptr_t)arg;
     for (uint32_t i = 0; i < n; i++) {
         t.buffer[i] = buffer_of(c, launch, &v->memory[i]);

@@ -108,7 +108,7 @@ static bool put_in(run *c, bool taken, uint32_t site)
         return refused(c, site);
     run *root = c->root;
     if (!root->aside && run_busy(c))
-        root->aside = arena_alloc(root->arena, MOST_ASIDE * sizeof(run_block));
+        root->aside = arena_array(root->arena, run_block, MOST_ASIDE);
     return true;
 }
 
@@ -359,7 +359,7 @@ static bool depends(const bool *on_data, const k_stmt *s)
 
 void run_find_hazards(const kernel *k, arena *a, run_variant *v)
 {
-    bool *on_data = arena_alloc(a, k->value.n * sizeof(bool));
+    bool *on_data = arena_array(a, bool, k->value.n);
     k_walk walk;
     for (k_val i = 1; i < k->value.n; i++)
         on_data[i] = k->value.at[i].kind == KV_VARIABLE;

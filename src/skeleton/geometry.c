@@ -34,9 +34,9 @@ static bool accumulates_wide(const l_program *l, const l_cluster *c)
 
 const sk_program *sk_prepare(l_program *l)
 {
-    sk_program *p = arena_alloc(l->ir->arena, sizeof(*p));
+    sk_program *p = arena_new(l->ir->arena, *p);
     p->l = l;
-    p->cluster = arena_alloc(l->ir->arena, (l->cluster.n + 1) * sizeof(*p->cluster));
+    p->cluster = arena_array(l->ir->arena, *p->cluster, l->cluster.n + 1);
     for (uint32_t i = 0; i < l->cluster.n; i++) {
         sk_cluster *c = &p->cluster[i];
         *c = (sk_cluster){.l = l, .loop = &l->cluster.at[i], .wide = accumulates_wide(l, &l->cluster.at[i])};

@@ -62,8 +62,8 @@ static borrowed borrow(const ir_program *p, arena *a, const ir_value *input, boo
     borrowed b = {0};
     for (uint32_t k = 0; k < p->input.n; k++)
         b.n += input[k].components;
-    b.in = arena_alloc(a, (b.n + 1) * sizeof(run_argument));
-    b.memory = arena_alloc(a, (b.n + 1) * sizeof(guarded));
+    b.in = arena_array(a, run_argument, b.n + 1);
+    b.memory = arena_array(a, guarded, b.n + 1);
     uint32_t next = 0;
     for (uint32_t k = 0; k < p->input.n; k++)
         for (uint32_t c = 0; c < input[k].components; c++, next++) {
@@ -146,7 +146,7 @@ static run_program *make_programs(programs *made, ir_program *p, plan **pl)
         if (ir_at(p, id)->kind != IR_CONTROL)
             continue;
         const ir_control *c = ir_info(p, id)->control;
-        vec_push(made->arena, &list, (run_control){arena_alloc(made->arena, (c->regions + 1) * sizeof(run_region))});
+        vec_push(made->arena, &list, (run_control){arena_array(made->arena, run_region, c->regions + 1)});
         for (uint32_t i = 0; i < c->regions; i++)
             list.at[controls].region[i] = (run_region){chosen, make_programs(made, c->region[i].program, NULL), 0};
         controls++;
@@ -160,7 +160,7 @@ static run_program *make_programs(programs *made, ir_program *p, plan **pl)
 outcome runner_run(const runner *r, ir_program *p, arena *a, const ir_value *input, const l_options *loops,
                    unsigned times)
 {
-    outcome o = {.output = arena_alloc(a, (p->output.n + 1) * sizeof(ir_value))};
+    outcome o = {.output = arena_array(a, ir_value, p->output.n + 1)};
     const device_limits *limits = r->device->limits;
     sk_options options = {.vector_bytes = limits->vector_bytes, .workers = limits->workers, .checks = true};
     if (limits->own_memory) {
@@ -175,7 +175,7 @@ outcome runner_run(const runner *r, ir_program *p, arena *a, const ir_value *inp
     for (unsigned i = 0; i < times; i++) {
         arena call;
         arena_init(&call, NULL);
-        run_result *out = arena_alloc(a, (pl->result.n + 1) * sizeof(run_result));
+        run_result *out = arena_array(a, run_result, pl->result.n + 1);
         borrowed b = borrow(p, a, input, i % 2 == 0);
         run_said said;
         o.status = run_call(program, b.in, out, &call, &said);

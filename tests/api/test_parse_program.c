@@ -368,7 +368,7 @@ static void test_random(void **state)
         random_case c = random_program(&a, &o, seed);
         text_init(&t, &a);
         ir_print(c.program, &t);
-        ir_value *wanted = arena_alloc(&a, (c.program->output.n + 1) * sizeof(*wanted));
+        ir_value *wanted = arena_array(&a, *wanted, c.program->output.n + 1);
         ir_failure failure = {0};
         bool good = ir_interpret(c.program, &a, c.input, wanted, &failure);
         sn_context *cx = seed % 4 ? *state : slow;

@@ -127,7 +127,7 @@ static bool differs(void *env, arena *a, const random_case *c)
 {
     question *q = env;
     ir_program *p = c->program;
-    ir_value *wanted = arena_alloc(a, (p->output.n + 1) * sizeof(ir_value));
+    ir_value *wanted = arena_array(a, ir_value, p->output.n + 1);
     ir_failure failure = {0};
     ir_faults faults;
     const char *why;
@@ -139,7 +139,7 @@ static bool differs(void *env, arena *a, const random_case *c)
     if (!ir_check_program(p, a, &why))
         return say(q, "not well-formed", why), true;
     bool good = ir_interpret_lazily(p, a, c->input, wanted, &faults);
-    bool strict = ir_interpret(p, a, c->input, arena_alloc(a, (p->output.n + 1) * sizeof(ir_value)), &failure);
+    bool strict = ir_interpret(p, a, c->input, arena_array(a, ir_value, p->output.n + 1), &failure);
     if (strict != (faults.all.n == 0) || (strict && !good))
         return say(q, "the interpreter contradicts itself", failure.message), true;
     if (q->once && compute_once(q, p) && !ir_check_program(p, a, &why))
@@ -326,7 +326,8 @@ static void programs_computed_once(void **state)
     o.kinds = UINT32_MAX;
     o.math = o.rows = o.failures = true;
     suite(&o, (question){.once = true, .move = true, .made = &made}, 20);
-    assert_true(!one.device || one.device->limits->own_memory || made || getenv("SINTER_TEST_SEED") || test_share() > 1);
+    assert_true(!one.device || one.device->limits->own_memory || made || getenv("SINTER_TEST_SEED") ||
+                test_share() > 1);
 }
 
 static void programs_with_failures(void **state)
@@ -486,7 +487,7 @@ static void some_chains_fail(void **state)
             random_case c = random_program(&a, &o, seed);
             const char *why;
             ir_failure failure = {0};
-            ir_value *out = arena_alloc(&a, (c.program->output.n + 1) * sizeof(ir_value));
+            ir_value *out = arena_array(&a, ir_value, c.program->output.n + 1);
             if (!ir_check_program(c.program, &a, &why))
                 fail_msg("seed %u: %s", (unsigned)seed, why);
             if (!ir_interpret(c.program, &a, c.input, out, &failure)) {

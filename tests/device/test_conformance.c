@@ -128,7 +128,7 @@ static kernel *sums(arena *a)
 
 static float *floats(fixture *f, size_t n, float first)
 {
-    float *x = arena_alloc(&f->a, n * sizeof(float));
+    float *x = arena_array(&f->a, float, n);
     for (size_t i = 0; i < n; i++)
         x[i] = first + (float)(i % 1000);
     return x;
@@ -256,7 +256,7 @@ static void copies(fixture *f)
     enum { N = 100000 };
     const char *why = NULL;
     k_error error;
-    float *x = floats(f, N, 1), *y = arena_alloc(&f->a, N * sizeof(float)), part[3] = {0};
+    float *x = floats(f, N, 1), *y = arena_array(&f->a, float, N), part[3] = {0};
     void *a = d->alloc(d, N * sizeof(float)), *b = d->alloc(d, N * sizeof(float));
     device_queue *q = d->open_queue(d, NULL, NULL);
     assert_true(d->copy(d, q, DEVICE_UPLOAD, a, x, 0, N * sizeof(float)));
@@ -462,7 +462,7 @@ static void *work(void *env)
     device_kernel *k = compiled(&w->f, saxpy(&w->f.a, 21));
     ir_bits arg[] = {ir_bits_f32(w->factor)};
     for (int round = 0; round < 5; round++) {
-        float *x = floats(&w->f, ELEMENTS, w->factor), *y = arena_alloc(&w->f.a, ELEMENTS * sizeof(float));
+        float *x = floats(&w->f, ELEMENTS, w->factor), *y = arena_array(&w->f.a, float, ELEMENTS);
         memories m = {{x, y}, {ELEMENTS * sizeof(float), ELEMENTS * sizeof(float)}, 2};
         k_error error;
         launch(&w->f, k, &m, arg, 0, ELEMENTS / PIECE, &error);

@@ -110,8 +110,8 @@ static ir_value constant_value(const embed_constant *c)
 
 void expect_values(built *b, const numbers *input, int count, const double *wanted)
 {
-    ir_value *in = arena_alloc(&b->arena, (b->program->input.n + 1) * sizeof *in);
-    ir_value *out = arena_alloc(&b->arena, (b->info.results + 1) * sizeof *out);
+    ir_value *in = arena_array(&b->arena, *in, b->program->input.n + 1);
+    ir_value *out = arena_array(&b->arena, *out, b->info.results + 1);
     ir_failure failure = {0};
     if (b->messages[0])
         fail_msg("%s", b->messages);

@@ -67,7 +67,7 @@ static void random_gangs(void **state)
         arena_init(&a, NULL);
         uint16_t lanes = width[seed % ARRAY_LENGTH(width)];
         kernel *k = random_gang(&a, seed + 5000, lanes, seed % 4 == 0);
-        gang_run *expected = arena_alloc(&a, sizeof(*expected)), *got = arena_alloc(&a, sizeof(*got));
+        gang_run *expected = arena_new(&a, *expected), *got = arena_new(&a, *got);
         random_gang_fill(expected, seed, lanes);
         random_gang_fill(got, seed, lanes);
         k_interpret(k, &a, expected->mem, expected->arg, 0, GANG_PIECES, &expected->error);

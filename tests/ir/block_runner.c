@@ -4,9 +4,9 @@
 void block_run_init(block_run *r, const ir_program *p, arena *a, const scalar_world *world)
 {
     *r = (block_run){.p = p, .world = world};
-    r->value = arena_alloc(a, p->node.n * sizeof(ir_bits));
-    r->known = arena_alloc(a, p->node.n * sizeof(bool));
-    r->final = arena_alloc(a, p->node.n * sizeof(ir_bits *));
+    r->value = arena_array(a, ir_bits, p->node.n);
+    r->known = arena_array(a, bool, p->node.n);
+    r->final = arena_array(a, ir_bits *, p->node.n);
 }
 
 void block_run_set(block_run *r, ir_id variable, ir_bits value)
@@ -111,7 +111,7 @@ static run_outcome run_loop(block_run *r, arena *a, const ir_step *s)
 {
     const ir_loop *loop = ir_at(r->p, s->term)->u.loop;
     ir_bits count = 0;
-    r->final[s->term] = arena_alloc(a, (loop->states + 1) * sizeof(ir_bits));
+    r->final[s->term] = arena_array(a, ir_bits, loop->states + 1);
     run_outcome got = operands(r, loop->states, loop->init, r->final[s->term]);
     if (got == RUN_GOOD && !loop->cond)
         got = operand(r, loop->count, &count);

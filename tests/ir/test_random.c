@@ -96,7 +96,7 @@ static bool same_place(const ir_program *p, uint32_t x, const ir_program *q, uin
 
 static bool same_runs(const random_case *c, const random_case *again, arena *a, bool *good)
 {
-    ir_value *x = arena_alloc(a, 4 * sizeof *x), *y = arena_alloc(a, 4 * sizeof *y);
+    ir_value *x = arena_array(a, *x, 4), *y = arena_array(a, *y, 4);
     ir_failure f = {0}, g = {0};
     *good = ir_interpret(c->program, a, c->input, x, &f);
     bool good_again = ir_interpret(again->program, a, again->input, y, &g);
@@ -223,8 +223,8 @@ static world make_world(arena *a, const random_case *c)
 {
     const ir_program *p = c->program;
     world w = {.p = p};
-    w.dim = arena_alloc(a, (p->dim.n + 1) * sizeof(int64_t));
-    w.extent = arena_alloc(a, p->node.n * IR_MAX_RANK * sizeof(int64_t));
+    w.dim = arena_array(a, int64_t, p->dim.n + 1);
+    w.extent = arena_array(a, int64_t, p->node.n * IR_MAX_RANK);
     for (uint32_t i = 0; i < p->input.n; i++)
         for (unsigned d = 0; d < c->input[i].rank; d++)
             w.dim[ir_at(p, ir_info(p, p->input.at[i])->shape[d])->u.literal] = c->input[i].extent[d];
@@ -252,8 +252,8 @@ static const char *compare_once(world *w, arena *a, const ir_fn *fn, const ir_bl
                                 uint64_t random)
 {
     scalar_world sw = {.dim = world_dim, .read = world_read, .env = w};
-    ir_bits *expected = arena_alloc(a, (fn->results + 1) * sizeof *expected);
-    ir_bits *found = arena_alloc(a, (fn->results + 1) * sizeof *found);
+    ir_bits *expected = arena_array(a, *expected, fn->results + 1);
+    ir_bits *found = arena_array(a, *found, fn->results + 1);
     scalar_failure failure = {0};
     block_run run;
     block_run_init(&run, w->p, a, &sw);
@@ -331,9 +331,9 @@ static bool made_anew_differs(void *env, arena *a, const random_case *c)
         if (!fn || !fn->params)
             continue;
         ir_fn other = {.params = fn->params, .results = fn->results};
-        other.param = arena_alloc(a, fn->params * sizeof(ir_id));
-        other.result = arena_alloc(a, fn->results * sizeof(ir_id));
-        ir_id *back = arena_alloc(a, fn->results * sizeof(ir_id));
+        other.param = arena_array(a, ir_id, fn->params);
+        other.result = arena_array(a, ir_id, fn->results);
+        ir_id *back = arena_array(a, ir_id, fn->results);
         for (uint32_t i = 0; i < fn->params; i++)
             other.param[i] = ir_var(p, (ir_type)ir_at(p, fn->param[i])->type);
         ir_instantiate(p, fn, other.param, other.result);

@@ -142,7 +142,7 @@ static value evaluate(fixture *f, ir_id id, const value *variable)
     const ir_program *p = f->p;
     ir_ids reached = {0};
     ir_reach(f->p, 1, &id, 0, &reached);
-    value *v = arena_alloc(&f->a, (p->node.n + 1) * sizeof *v);
+    value *v = arena_array(&f->a, *v, p->node.n + 1);
     for (uint32_t k = 0; k < reached.n; k++) {
         ir_id at = reached.at[k];
         const ir_node *n = ir_at(p, at);
@@ -267,7 +267,7 @@ static void compare_pool(fixture *f, const pool *g, uint64_t *s, uint64_t seed)
 {
     ir_program *p = f->p;
     for (int trial = 0; trial < 4; trial++) {
-        value *variable = arena_alloc(&f->a, (p->node.n + 1) * sizeof *variable);
+        value *variable = arena_array(&f->a, *variable, p->node.n + 1);
         for (ir_id id = 1; id < p->node.n; id++)
             if (ir_at(p, id)->kind == IR_VAR)
                 variable[id].bits = interesting((ir_type)ir_at(p, id)->type, s);

@@ -303,7 +303,7 @@ static void compare_runs(arena *a, const random_case *c, const ir_program *q)
 {
     const ir_program *p = c->program;
     ir_failure first = {0}, second = {0};
-    ir_value *x = arena_alloc(a, (p->output.n + 1) * sizeof *x), *y = arena_alloc(a, (p->output.n + 1) * sizeof *y);
+    ir_value *x = arena_array(a, *x, p->output.n + 1), *y = arena_array(a, *y, p->output.n + 1);
     bool good = ir_interpret(p, a, c->input, x, &first);
     assert_int_equal(ir_interpret(q, a, c->input, y, &second), good);
     if (!good) {

@@ -11,7 +11,8 @@
 
 static const char declarations[] =
     "kernel k lanes 8 threads 64 { global @1:f32 global @2:i64 global @3:f32 written global @4:i64 written "
-    "global @5:u64 written global @8:f32 one shared @6:f32[64] private @7:i64[4] arg %1:i64 arg %2:i64 arg %3:f32 arg %4:bool ";
+    "global @5:u64 written global @8:f32 one shared @6:f32[64] private @7:i64[4] arg %1:i64 arg %2:i64 arg %3:f32 arg "
+    "%4:bool ";
 
 static const char *print(arena *a, const kernel *k)
 {
@@ -63,7 +64,7 @@ static void compare_threads(void (*pass)(kernel *k, arena *a), arena *a, uint64_
     kernel *changed = k_clone(k, a);
     pass(changed, a);
     well_formed(changed, a);
-    random_run *expected = arena_alloc(a, sizeof(*expected)), *got = arena_alloc(a, sizeof(*got));
+    random_run *expected = arena_new(a, *expected), *got = arena_new(a, *got);
     random_fill(expected, seed);
     random_fill(got, seed);
     expected->mem[2 * RANDOM_TYPES] = expected->per_piece;
@@ -81,7 +82,7 @@ static void compare_gangs(void (*pass)(kernel *k, arena *a), arena *a, uint64_t 
     kernel *changed = k_clone(k, a);
     pass(changed, a);
     well_formed(changed, a);
-    gang_run *expected = arena_alloc(a, sizeof(*expected)), *got = arena_alloc(a, sizeof(*got));
+    gang_run *expected = arena_new(a, *expected), *got = arena_new(a, *got);
     random_gang_fill(expected, seed, lanes);
     random_gang_fill(got, seed, lanes);
     k_interpret(k, a, expected->mem, expected->arg, 0, GANG_PIECES, &expected->error);

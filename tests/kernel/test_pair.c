@@ -1,5 +1,5 @@
-/* Gangs of threads that take two lanes each compute what gangs twice as wide did: random kernels, and what the pass leaves
- * alone. */
+/* Gangs of threads that take two lanes each compute what gangs twice as wide did: random kernels, and what the pass
+ * leaves alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +50,7 @@ static void same_results(arena *a, uint64_t seed, uint16_t lanes, unsigned *pair
     well_formed(k, a, seed);
     well_formed(pair, a, seed);
     *pairs += pair != k;
-    gang_run *expected = arena_alloc(a, sizeof(*expected)), *got = arena_alloc(a, sizeof(*got));
+    gang_run *expected = arena_new(a, *expected), *got = arena_new(a, *got);
     random_gang_fill(expected, seed, lanes);
     random_gang_fill(got, seed, lanes);
     k_interpret(k, a, expected->mem, expected->arg, 0, GANG_PIECES, &expected->error);
@@ -126,7 +126,8 @@ static void what_is_left_alone(void **state)
         /* nothing is exchanged */
         "kernel k lanes 8 { global @1:i64 written for_all %1:i64 < 8 { store @1[%1] = %1 } }",
         /* a number of threads that is not known, or half a gang and a little */
-        "kernel k lanes 8 { global @1:i64 written arg %1:i64 %2:i64 = min %1, 8 for_all %3:i64 < %2 { %4:i64 = shuffle %3, 1 "
+        "kernel k lanes 8 { global @1:i64 written arg %1:i64 %2:i64 = min %1, 8 for_all %3:i64 < %2 { %4:i64 = shuffle "
+        "%3, 1 "
         "store @1[%3] = %4 } }",
         "kernel k lanes 8 { global @1:i64 written for_all %3:i64 < 5 { %4:i64 = shuffle %3, 1 store @1[%3] = %4 } }",
         /* a lane that fails does not come to the exchange */
@@ -135,7 +136,8 @@ static void what_is_left_alone(void **state)
         /* private memory, and a variable of the piece */
         "kernel k lanes 8 threads 8 { global @1:i64 written private @2:i64[1] for_all %3:i64 < 8 { store @2[0] = %3 "
         "%4:i64 = shuffle %3, 1 store @1[%3] = %4 } }",
-        "kernel k lanes 8 { global @1:i64 written %2:i64 = var 0 for_all %3:i64 < 8 { %4:bool = lt %3, 7 %5:i64 = count %4 "
+        "kernel k lanes 8 { global @1:i64 written %2:i64 = var 0 for_all %3:i64 < 8 { %4:bool = lt %3, 7 %5:i64 = "
+        "count %4 "
         "set %2 = %5 store @1[%3] = %5 } }",
     };
     (void)state;

@@ -34,7 +34,7 @@ static void open_fixture(fixture *f, const char *body)
     f->k = k_parse(&f->a, source, &message);
     if (!f->k)
         fail_msg("%s: %s", source, message);
-    f->r = (k_ranges){.k = f->k, .of = arena_alloc(&f->a, f->k->value.n * sizeof(k_range))};
+    f->r = (k_ranges){.k = f->k, .of = arena_array(&f->a, k_range, f->k->value.n)};
     f->x = f->y = 0;
     for (k_val v = 1; v < f->k->value.n; v++) {
         const k_value *value = &f->k->value.at[v];

@@ -41,9 +41,10 @@ static void same_results(arena *a, uint64_t seed, uint16_t lanes, bool checks)
     well_formed(k, a, seed);
     kernel *split = k_split(k, 0, 0, a);
     well_formed(split, a, seed);
-    assert_int_equal(statements(split, a, K_COUNT) + statements(split, a, K_RANK) + statements(split, a, K_COMPACT) + statements(split, a, K_SHUFFLE),
+    assert_int_equal(statements(split, a, K_COUNT) + statements(split, a, K_RANK) + statements(split, a, K_COMPACT) +
+                         statements(split, a, K_SHUFFLE),
                      0);
-    gang_run *expected = arena_alloc(a, sizeof(*expected)), *got = arena_alloc(a, sizeof(*got));
+    gang_run *expected = arena_new(a, *expected), *got = arena_new(a, *got);
     random_gang_fill(expected, seed, lanes);
     random_gang_fill(got, seed, lanes);
     k_interpret(k, a, expected->mem, expected->arg, 0, GANG_PIECES, &expected->error);
@@ -389,10 +390,10 @@ static void test_shared_bytes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random), cmocka_unit_test(test_native), cmocka_unit_test(test_segments),
-        cmocka_unit_test(test_loops),  cmocka_unit_test(test_tiles),  cmocka_unit_test(test_untiled),
-        cmocka_unit_test(test_total),  cmocka_unit_test(test_chains), cmocka_unit_test(test_votes),
-        cmocka_unit_test(test_shared_bytes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),   cmocka_unit_test(test_native),
+                                       cmocka_unit_test(test_segments), cmocka_unit_test(test_loops),
+                                       cmocka_unit_test(test_tiles),    cmocka_unit_test(test_untiled),
+                                       cmocka_unit_test(test_total),    cmocka_unit_test(test_chains),
+                                       cmocka_unit_test(test_votes),    cmocka_unit_test(test_shared_bytes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

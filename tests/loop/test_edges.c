@@ -198,7 +198,7 @@ static void judge_apart(judge *j, const l_edge *e)
 static void judge_edges(judge *j)
 {
     const l_program *l = j->l;
-    uint32_t *found = arena_alloc(j->a, l->nodes * sizeof(*found)); /* edges into a node */
+    uint32_t *found = arena_array(j->a, *found, l->nodes); /* edges into a node */
     for (uint32_t i = 0; i < l->edge.n; i++) {
         const l_edge *e = &l->edge.at[i];
         found[e->to]++;
@@ -253,7 +253,7 @@ static void judge_cluster(judge *j, uint32_t number, uint32_t *seen, bool *read_
 static void judge_clusters(judge *j)
 {
     const l_program *l = j->l;
-    uint32_t *seen = arena_alloc(j->a, l->nodes * sizeof(*seen));
+    uint32_t *seen = arena_array(j->a, *seen, l->nodes);
     bool *read_elsewhere = arena_alloc(j->a, l->nodes);
     for (uint32_t i = 0; i < l->cluster.n; i++)
         judge_cluster(j, i, seen, read_elsewhere);

@@ -148,9 +148,9 @@ static const char *complaint;
 static bool differs(void *env, arena *a, const random_case *c)
 {
     ir_program *p = c->program;
-    ir_value *first = arena_alloc(a, (p->output.n + 1) * sizeof(ir_value));
-    ir_value *second = arena_alloc(a, (p->output.n + 1) * sizeof(ir_value));
-    ir_value *lazy = arena_alloc(a, (p->output.n + 1) * sizeof(ir_value));
+    ir_value *first = arena_array(a, ir_value, p->output.n + 1);
+    ir_value *second = arena_array(a, ir_value, p->output.n + 1);
+    ir_value *lazy = arena_array(a, ir_value, p->output.n + 1);
     ir_failure failure = {0};
     ir_faults before, after;
     const char *why = NULL;

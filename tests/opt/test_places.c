@@ -40,7 +40,7 @@ static const struct {
 static unsigned kinds(const ir_program *p, arena *a, ir_kind kind)
 {
     unsigned n = 0;
-    bool *used = arena_alloc(a, p->node.n * sizeof(*used));
+    bool *used = arena_array(a, *used, p->node.n);
     for (uint32_t i = 0; i < p->output.n; i++)
         used[p->output.at[i]] = true;
     for (ir_id id = p->node.n; id-- > 1;) {

@@ -185,7 +185,7 @@ static int64_t closed(const shape *s, ir_id term)
 static void write_work(const shape *s, const sk_kernel *k, const sk_geometry *g, text *out)
 {
     k_work w;
-    ir_bits *arg = arena_alloc(s->a, (k->argument.n + 1) * sizeof(*arg));
+    ir_bits *arg = arena_array(s->a, *arg, k->argument.n + 1);
     for (uint32_t i = 0; i < k->argument.n; i++)
         arg[i] = k->argument.at[i].term ? (ir_bits)closed(s, k->argument.at[i].term)
                                         : (ir_bits)g->slot[k->argument.at[i].slot];

@@ -90,8 +90,8 @@ static void collect(host *h, written *w)
 static void run_pieces(host *h, const kernel *k, void *const *mem, const size_t *elements, const ir_bits *arg,
                        int64_t pieces)
 {
-    written *w = arena_alloc(h->a, k->mem.n * sizeof(*w));
-    void **given = arena_alloc(h->a, k->mem.n * sizeof(*given));
+    written *w = arena_array(h->a, *w, k->mem.n);
+    void **given = arena_array(h->a, *given, k->mem.n);
     uint32_t n = 0, at = 0;
     for (k_mem m = 1; m < k->mem.n; m++) {
         const k_memory *memory = &k->mem.at[m];
@@ -148,9 +148,9 @@ static void launch(host *h, const sk_cluster *c, const sk_geometry *g, bool fina
         h->out->why = "a kernel wants more shared memory than there is";
         return;
     }
-    void **mem = arena_alloc(h->a, (k->memory.n + 1) * sizeof(void *));
-    size_t *count = arena_alloc(h->a, (k->memory.n + 1) * sizeof(size_t));
-    ir_bits *arg = arena_alloc(h->a, (k->argument.n + 1) * sizeof(ir_bits));
+    void **mem = arena_array(h->a, void *, k->memory.n + 1);
+    size_t *count = arena_array(h->a, size_t, k->memory.n + 1);
+    ir_bits *arg = arena_array(h->a, ir_bits, k->argument.n + 1);
     for (uint32_t i = 0; i < k->memory.n; i++) {
         const sk_binding *b = &k->memory.at[i];
         if (b->role == SK_ARRAY)
@@ -184,11 +184,11 @@ static void **run_round(host *h, const sk_cluster *c, const int64_t *extent, sk_
 {
     sk_geometry g;
     sk_plan_launch(c, &h->device, extent, round, h->cache, &g);
-    void **out = arena_alloc(h->a, 64 * sizeof(void *));
+    void **out = arena_array(h->a, void *, 64);
     for (int i = 0; i < 64 && g.partials > 1; i++)
         out[i] = arena_alloc(h->a, (size_t)(rows * g.partials) * 8);
     if (!h->state && g.state_words)
-        h->state = arena_alloc(h->a, (size_t)g.state_words * sizeof(uint64_t));
+        h->state = arena_array(h->a, uint64_t, (size_t)g.state_words);
     *partials = g.partials;
     if (g.pieces > 0)
         launch(h, c, &g, g.partials == 1, in, out, (size_t)(rows * g.partials));
@@ -241,11 +241,11 @@ static void run_sort(host *h, const sk_cluster *c, const int64_t *extent)
     sk_geometry g;
     sk_digit digit[IR_MAX_COMPONENTS * 16];
     sk_plan_launch(c, &h->device, extent, (sk_round){.pass = SK_PASS_LOOP}, h->cache, &g);
-    h->spare = arena_alloc(h->a, info->components * sizeof(void *));
+    h->spare = arena_array(h->a, void *, info->components);
     for (uint32_t k = 0; k < info->components; k++)
         h->spare[k] = arena_alloc(h->a, (size_t)size * ir_type_size(info->type[k]) + 1);
     if (!h->state && g.state_words)
-        h->state = arena_alloc(h->a, (size_t)g.state_words * sizeof(uint64_t));
+        h->state = arena_array(h->a, uint64_t, (size_t)g.state_words);
     h->to_result = g.partials % 2 == 1;
     if (g.pieces > 0)
         launch(h, c, &g, g.partials == 1, NULL, NULL, 0);
@@ -303,13 +303,12 @@ static void run_cluster(host *h, const sk_cluster *c)
     const int64_t segments = c->loop->segments ? (int64_t)closed(h, c->loop->segment_count) : 0;
     for (uint32_t i = 0; i < passes; i++)
         while (!h->out->why && (pass[i] != SK_PASS_COMBINE || partials > 1)) {
-            in = run_round(
-                h, c, extent,
-                (sk_round){.pass = pass[i],
-                           .partials = pass[i] == SK_PASS_COMBINE ? partials : 0,
-                           .places = places,
-                           .segments = segments},
-                rows, in, &partials);
+            in = run_round(h, c, extent,
+                           (sk_round){.pass = pass[i],
+                                      .partials = pass[i] == SK_PASS_COMBINE ? partials : 0,
+                                      .places = places,
+                                      .segments = segments},
+                           rows, in, &partials);
             if (pass[i] != SK_PASS_COMBINE)
                 break;
         }
@@ -320,7 +319,7 @@ static run_result run(ir_program *p, const l_options *options, const sk_options 
 {
     run_result out = {0};
     host h = {.p = p, .a = a, .out = &out, .device = *device, .cache = cache};
-    h.value = arena_alloc(a, (p->node.n + 1) * sizeof(ir_value));
+    h.value = arena_array(a, ir_value, p->node.n + 1);
     for (uint32_t i = 0; i < p->input.n; i++) {
         h.value[p->input.at[i]] = input[i];
         const ir_array *info = ir_info(p, p->input.at[i]);
@@ -334,7 +333,7 @@ static run_result run(ir_program *p, const l_options *options, const sk_options 
     for (ir_id id = 1; id < h.s->l->nodes && !out.why && !out.error.site; id++)
         if (ir_is_array(p, id) && h.value[id].components)
             settle(&h, id);
-    out.output = arena_alloc(a, (p->output.n + 1) * sizeof(ir_value));
+    out.output = arena_array(a, ir_value, p->output.n + 1);
     for (uint32_t i = 0; i < p->output.n && !out.why; i++)
         out.output[i] = h.value[p->output.at[i]];
     return out;

@@ -68,7 +68,7 @@ static uint64_t next(void)
 static int64_t *numbers(ir_value *v, int64_t n, arena *a)
 {
     *v = (ir_value){.rank = 1, .components = 1, .type = {T_I64}, .extent = {n}};
-    int64_t *x = arena_alloc(a, ((size_t)n + 1) * sizeof *x);
+    int64_t *x = arena_array(a, *x, (size_t)n + 1);
     for (int64_t i = 0; i < n; i++)
         x[i] = (int64_t)(next() << 24 ^ next());
     v->data[0] = x;

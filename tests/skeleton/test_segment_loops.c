@@ -101,20 +101,19 @@ static const char kept[] = "extents n, m\n"
                            "r = map e {x: u32 -> bit_or(x, 1u32), x}\n"
                            "s = fold_seg r, o seed 1u32, 0u32 {a: u32, b: u32, c: u32, d: u32 -> a * c, b * c + d}\n"
                            "output q, s";
-static const char kept_of_each[] =
-    "extents n, m\n"
-    "x = input [n]u32\n"
-    "o = input [m]i64\n"
-    "y = input [m - 1]u32\n"
-    "g = segment_of [n] o\n"
-    "e = map g, x {g: i64, x: u32 -> x - y[g]}\n"
-    "k = map e {x: u32 -> bit_and(x, 32u32) != 0u32}\n"
-    "j = map e {x: u32 -> bit_and(x, 192u32) != 0u32}\n"
-    "q = pack k, x\n"
-    "h = pack j, e\n"
-    "s = fold_seg commutes e, o seed 0u32 {a: u32, b: u32 -> max(a, b)}\n"
-    "t = map s, y {a: u32, b: u32 -> a + b}\n"
-    "output q, s, h, t";
+static const char kept_of_each[] = "extents n, m\n"
+                                   "x = input [n]u32\n"
+                                   "o = input [m]i64\n"
+                                   "y = input [m - 1]u32\n"
+                                   "g = segment_of [n] o\n"
+                                   "e = map g, x {g: i64, x: u32 -> x - y[g]}\n"
+                                   "k = map e {x: u32 -> bit_and(x, 32u32) != 0u32}\n"
+                                   "j = map e {x: u32 -> bit_and(x, 192u32) != 0u32}\n"
+                                   "q = pack k, x\n"
+                                   "h = pack j, e\n"
+                                   "s = fold_seg commutes e, o seed 0u32 {a: u32, b: u32 -> max(a, b)}\n"
+                                   "t = map s, y {a: u32, b: u32 -> a + b}\n"
+                                   "output q, s, h, t";
 
 static void compare(const char *source, const sk_options *device, int64_t segments, const int64_t *length)
 {
@@ -124,14 +123,14 @@ static void compare(const char *source, const sk_options *device, int64_t segmen
     ir_program *p = ir_parse(&a, source, &message);
     if (!p)
         fail_msg("%s", message);
-    int64_t n = 0, *offset = arena_alloc(&a, ((size_t)segments + 1) * sizeof(*offset));
+    int64_t n = 0, *offset = arena_array(&a, *offset, (size_t)segments + 1);
     for (int64_t s = 0; s < segments; s++)
         offset[s + 1] = n += length[s];
-    uint32_t *x = arena_alloc(&a, (size_t)(n + 1) * sizeof(*x));
+    uint32_t *x = arena_array(&a, *x, (size_t)(n + 1));
     for (int64_t i = 0; i < n; i++)
         x[i] = (uint32_t)i * 2654435761u >> 5;
     ir_value input[3] = {{1, 1, {T_U32}, {n}, {x}}, {1, 1, {T_I64}, {segments + 1}, {offset}}}, wanted[4];
-    uint32_t *y = arena_alloc(&a, (size_t)(segments + 1) * sizeof(*y));
+    uint32_t *y = arena_array(&a, *y, (size_t)(segments + 1));
     for (int64_t s = 0; s < segments; s++)
         y[s] = (uint32_t)s * 40503u;
     input[2] = (ir_value){1, 1, {T_U32}, {segments}, {y}};
@@ -149,8 +148,8 @@ static void compare(const char *source, const sk_options *device, int64_t segmen
     arena_free(&a);
 }
 
-static const char *const programs[] = {sums, in_order, elements_of, once, again, scans, from_right, behind_folds,
-                                       kept, kept_of_each};
+static const char *const programs[] = {sums,  in_order,   elements_of,  once, again,
+                                       scans, from_right, behind_folds, kept, kept_of_each};
 
 static void all_devices(void **state)
 {
@@ -174,7 +173,8 @@ static void all_devices(void **state)
                 for (size_t p = 0; p < ARRAY_LENGTH(programs); p++)
                     if ((programs[p] == kept || programs[p] == kept_of_each) && devices[d].scratch == 8 << 10)
                         continue; /* no loop packs in so little memory */
-                    else if (kind < 6 || p % 4 == d || getenv("SINTER_TEST_LONG")) /* long ones take the interpreter long */
+                    else if (kind < 6 || p % 4 == d ||
+                             getenv("SINTER_TEST_LONG")) /* long ones take the interpreter long */
                         compare(programs[p], &devices[d], segments, length);
         }
 }

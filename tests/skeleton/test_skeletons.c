@@ -95,7 +95,7 @@ static run_result compare_with(const int64_t extent[][3], double tolerance, cons
     ir_value input[8];
     for (uint32_t i = 0; i < p->input.n; i++)
         input[i] = random_value(p->input.at[i], extent[i], i + 1);
-    ir_value *expected = arena_alloc(&scratch, 8 * sizeof(ir_value));
+    ir_value *expected = arena_array(&scratch, ir_value, 8);
     ir_failure failure = {0};
     bool ok = ir_interpret(p, &scratch, input, expected, &failure);
     run_result got = run_clusters(p, options, device, &scratch, input);

@@ -143,8 +143,8 @@ uint32_t choices_shrink(arena *a, uint32_t n, const uint32_t *made, choices_pred
                         uint32_t **smaller)
 {
     shrinker s = {.arena = a, .fails = fails, .env = env, .tries = tries};
-    s.best = arena_alloc(a, (n + 1) * sizeof(uint32_t));
-    s.candidate = arena_alloc(a, (n + 1) * sizeof(uint32_t));
+    s.best = arena_array(a, uint32_t, n + 1);
+    s.candidate = arena_array(a, uint32_t, n + 1);
     memcpy(s.candidate, made, n * sizeof *made);
     attempt(&s, n); /* for its spans */
     while (s.tries && pass(&s)) {

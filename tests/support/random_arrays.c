@@ -32,7 +32,7 @@ bool random_is_small(const random_maker *m, ir_id array)
 
 ir_fn *random_fn(random_maker *m, uint32_t indices, uint32_t components, const ir_type *component)
 {
-    ir_type *type = arena_alloc(m->arena, (indices + components + 1) * sizeof(ir_type));
+    ir_type *type = arena_array(m->arena, ir_type, indices + components + 1);
     for (uint32_t k = 0; k < indices; k++)
         type[k] = T_I64;
     for (uint32_t k = 0; k < components; k++)

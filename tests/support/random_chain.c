@@ -228,7 +228,8 @@ static ir_id stencil(const chain *c)
     ir_id constant = ir_const(c->p, t, 0);
     s.constant = arena_copy(c->m->arena, &constant, sizeof(constant));
     ir_fn *fn = ir_fn_new(c->p, positions, type);
-    ir_id one = fn->param[pick(c, positions)], two = fn->param[pick(c, positions)], three = fn->param[pick(c, positions)];
+    ir_id one = fn->param[pick(c, positions)], two = fn->param[pick(c, positions)],
+          three = fn->param[pick(c, positions)];
     place at = {one, two, 0, NULL};
     ir_id x = code(c, at);
     ir_id result = t == T_BOOL ? x : op2(c, OP_MAX, converted(c, x, t), three);
@@ -377,7 +378,7 @@ ir_value *random_chain(random_maker *m)
     static const int64_t extents[] = {1, 0, 2, 3, 5, 7, 13, 16, 17, 31, 33, 37, 61, 67, 127, 131};
     static const char *const names[] = {"n", "m"};
     chain c = {.m = m, .p = m->p};
-    ir_value *value = arena_alloc(m->arena, 3 * sizeof(ir_value));
+    ir_value *value = arena_array(m->arena, ir_value, 3);
     unsigned rank = 1 + choose(&m->c, 2);
     ir_id shape[2];
     uint32_t span;

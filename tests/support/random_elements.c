@@ -40,7 +40,7 @@ static ir_stencil random_stencil(random_maker *m, ir_id source)
             s.extent[d] = 1;
         positions *= s.extent[d];
     }
-    s.constant = arena_alloc(m->arena, a->components * sizeof(ir_id));
+    s.constant = arena_array(m->arena, ir_id, a->components);
     for (uint32_t c = 0; c < a->components; c++)
         s.constant[c] = random_constant(m, a->type[c]);
     if (s.boundary == IR_FUNCTION)

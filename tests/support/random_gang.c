@@ -242,7 +242,7 @@ static k_val tile_sum(generator *g, unsigned t)
 
 kernel *random_gang(arena *a, uint64_t seed, uint16_t lanes, bool checks)
 {
-    generator *g = arena_alloc(a, sizeof(*g));
+    generator *g = arena_new(a, *g);
     k_builder *b = &g->b;
     *g = (generator){
         .seed = hash_mix(seed, 7), .k = k_new(a, "gang", lanes), .budget = 40, .checks = checks, .single = true};

@@ -62,7 +62,7 @@ ir_value *random_inputs(random_maker *m)
 {
     static const char *const names[DIMS] = {"n", "m", "k"};
     uint32_t dims = m->options->rank ? 1 + choose(&m->c, DIMS) : 0, span;
-    ir_value *value = arena_alloc(m->arena, (INPUTS + DIMS) * sizeof(ir_value));
+    ir_value *value = arena_array(m->arena, ir_value, INPUTS + DIMS);
     for (uint32_t k = 0; k < dims; k++) {
         int64_t extent = 1 + (int64_t)choose(&m->c, m->options->extent);
         vec_push(m->arena, &m->dim, chance(&m->c, 8) ? 0 : extent);

@@ -227,7 +227,7 @@ static void gang_part(generator *g, k_mem per_piece)
 
 kernel *random_kernel(arena *a, uint64_t seed, uint16_t lanes, bool gang)
 {
-    generator *g = arena_alloc(a, sizeof(*g));
+    generator *g = arena_new(a, *g);
     k_builder *b = &g->b;
     *g = (generator){.seed = hash_mix(seed, 99), .k = k_new(a, "random", lanes), .budget = 60};
     k_begin(b, g->k);

@@ -27,10 +27,10 @@ static bool open_region(random_maker *m, const frame *f, bool with_other, random
     n->p->outer = m->p;
     ir_follow_sites(n->p);
     *r = (ir_region){.program = n->p, .values = a->rank ? a->rank : 1u, .rounds = 1};
-    r->value = arena_alloc(m->arena, r->values * sizeof(uint32_t));
-    r->dim = arena_alloc(m->arena, r->values * sizeof(uint32_t));
-    r->source = arena_alloc(m->arena, 3 * sizeof(uint32_t));
-    r->result = arena_alloc(m->arena, 3 * sizeof(uint32_t));
+    r->value = arena_array(m->arena, uint32_t, r->values);
+    r->dim = arena_array(m->arena, uint32_t, r->values);
+    r->source = arena_array(m->arena, uint32_t, 3);
+    r->result = arena_array(m->arena, uint32_t, 3);
     for (uint32_t d = 0; d < r->values; d++) {
         int64_t extent = a->rank ? random_extent_value(m, a->shape[d]) : m->dim.at[0];
         if (extent < 0)

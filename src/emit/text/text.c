@@ -47,8 +47,8 @@ static bool is_communicated(const k_memory *m, uint32_t uses, bool only_stored)
 /* What the kernel contains, in one walk. */
 static void survey(emitter *e)
 {
-    uint32_t *uses = arena_alloc(e->arena, e->k->mem.n * sizeof(*uses));
-    bool *read = arena_alloc(e->arena, e->k->mem.n * sizeof(*read));
+    uint32_t *uses = arena_array(e->arena, *uses, e->k->mem.n);
+    bool *read = arena_array(e->arena, *read, e->k->mem.n);
     k_walk w;
     k_walk_begin(&w, e->k, e->arena);
     while (k_walk_next(&w)) {
@@ -591,15 +591,15 @@ bool emit_text(const kernel *k, const dialect *d, const char *entry, text *out, 
     e.threads = k->abreast ? arena_printf(e.arena, "%" PRIu32, d->gang) : "SN_LOCAL";
     text_init(&e.body, e.arena);
     text_init(&e.helpers, e.arena);
-    e.name = arena_alloc(e.arena, k->value.n * sizeof(*e.name));
-    e.communicated = arena_alloc(e.arena, k->mem.n * sizeof(*e.communicated));
-    e.checked = arena_alloc(e.arena, k->stmt.n * sizeof(*e.checked));
-    e.communicates = arena_alloc(e.arena, k->stmt.n * sizeof(*e.communicates));
-    e.leaves = arena_alloc(e.arena, k->stmt.n * sizeof(*e.leaves));
-    e.level = arena_alloc(e.arena, k->stmt.n * sizeof(*e.level));
-    e.exchanges = arena_alloc(e.arena, k->stmt.n * sizeof(*e.exchanges));
-    e.packed = arena_alloc(e.arena, k->stmt.n * sizeof(*e.packed));
-    e.apart = arena_alloc(e.arena, k->stmt.n * sizeof(*e.apart));
+    e.name = arena_array(e.arena, *e.name, k->value.n);
+    e.communicated = arena_array(e.arena, *e.communicated, k->mem.n);
+    e.checked = arena_array(e.arena, *e.checked, k->stmt.n);
+    e.communicates = arena_array(e.arena, *e.communicates, k->stmt.n);
+    e.leaves = arena_array(e.arena, *e.leaves, k->stmt.n);
+    e.level = arena_array(e.arena, *e.level, k->stmt.n);
+    e.exchanges = arena_array(e.arena, *e.exchanges, k->stmt.n);
+    e.packed = arena_array(e.arena, *e.packed, k->stmt.n);
+    e.apart = arena_array(e.arena, *e.apart, k->stmt.n);
     e.narrow = k->narrow && !k->chained ? k_find_indices(k, e.arena) : NULL;
     survey(&e);
     emit_survey_gangs(&e);

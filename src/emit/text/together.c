@@ -19,9 +19,9 @@ void emit_survey_together(emitter *e)
         if (e->k->stmt.at[r].op != K_IF || e->k->stmt.at[r].sub != K_EITHER)
             continue;
         if (!t) {
-            e->together = t = arena_alloc(e->arena, sizeof(*t));
-            t->of = arena_alloc(e->arena, e->k->stmt.n * sizeof(*t->of));
-            t->number = arena_alloc(e->arena, e->k->stmt.n * sizeof(*t->number));
+            e->together = t = arena_new(e->arena, *t);
+            t->of = arena_array(e->arena, *t->of, e->k->stmt.n);
+            t->number = arena_array(e->arena, *t->number, e->k->stmt.n);
         }
         k_togethers *found = &t->of[r];
         k_find_together(e->k, r, e->arena, found);

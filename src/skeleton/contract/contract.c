@@ -425,7 +425,7 @@ static void take_turn(contract *t, const place *p, k_val turn)
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     k_val zero = k_i64(b, 0), accumulator = sk_turned(t->s->lw, turn, t->bits), ***acc;
-    acc = arena_alloc(lw->arena, (size_t)t->tile.rows * sizeof(k_val **));
+    acc = arena_array(lw->arena, k_val **, (size_t)t->tile.rows);
     for (int64_t r = 0; r < t->tile.rows; r++)
         acc[r] = sk_fold_accumulators(s);
     k_val whole = k_let(b, OP_QUOT, t->count, k_i64(b, ORDER), 0);
@@ -464,7 +464,7 @@ static void load_of_column(contract *t, const place *p, node *n)
     for (int64_t e = 0; e < TOGETHER; e++) {
         k_val position = sk_add(lw, n->position, k_i64(&lw->b, e));
         k_val at = sk_add(lw, p->at[SK_OF_COLUMN], sk_mul(lw, position, k_i64(&lw->b, t->tile.lanes)));
-        n->of_column[e] = arena_alloc(lw->arena, o->term.n * sizeof(k_val));
+        n->of_column[e] = arena_array(lw->arena, k_val, o->term.n);
         for (uint32_t i = 0; i < o->term.n && n->has[e]; i++)
             n->of_column[e][i] = k_load(&lw->b, t->side[SK_OF_COLUMN].packed[i], sk_add(lw, at, p->lane));
     }
@@ -543,7 +543,7 @@ static void take_turn_of_four(contract *t, const place *p, k_val turn)
 static k_val ***take_brief(contract *t, const place *p)
 {
     sk_folds *s = t->s;
-    k_val zero = k_i64(&s->lw->b, 0), ***acc = arena_alloc(s->lw->arena, (size_t)t->tile.rows * sizeof(k_val **));
+    k_val zero = k_i64(&s->lw->b, 0), ***acc = arena_array(s->lw->arena, k_val **, (size_t)t->tile.rows);
     for (int64_t r = 0; r < t->tile.rows; r++)
         acc[r] = sk_fold_accumulators(s);
     take_accumulator(t, p, zero, zero, t->count, 1, acc);
@@ -690,7 +690,7 @@ static void open_memory(contract *t)
     for (unsigned side = 0; side < SK_SIDES; side++) {
         const sk_operands *o = &t->of.side[side];
         t->side[side].width = width[side];
-        t->side[side].packed = arena_alloc(s->lw->arena, o->term.n * sizeof(k_mem));
+        t->side[side].packed = arena_array(s->lw->arena, k_mem, o->term.n);
         for (uint32_t i = 0; i < o->term.n; i++) {
             ir_type type = (ir_type)ir_at(s->lw->l->ir, o->term.at[i])->type;
             t->side[side].packed[i] = k_shared(b, type, room_of(&t->of, (sk_side)side), side ? "of_column" : "of_row");
@@ -826,7 +826,7 @@ static void contract_folds(sk_folds *s)
 {
     sk_lower *lw = s->lw;
     const sk_contraction *known = lw->cluster->contraction;
-    contract *t = arena_alloc(lw->arena, sizeof(*t));
+    contract *t = arena_new(lw->arena, *t);
     *t = (contract){.s = s};
     if (!known || !sk_find_contraction(s, known->dimension[known->folds ? SK_OF_COLUMN : SK_OF_ROW], &t->of)) {
         lw->why.text = "these folds are no contraction";

@@ -122,7 +122,7 @@ static void replace_operands(parting *t)
             vec_push(a, &from, t->out->side[side].term.at[i]);
             vec_push(a, &to, t->out->side[side].variable.at[i]);
         }
-    t->out->element = arena_alloc(a, t->s->fold.n * sizeof(ir_id *));
+    t->out->element = arena_array(a, ir_id *, t->s->fold.n);
     for (uint32_t i = 0; i < t->s->fold.n; i++) {
         const sk_fold *f = &t->s->fold.at[i];
         t->out->element[i] = arena_copy(a, terms_of(t, f), sk_fold_terms(f) * sizeof(ir_id));

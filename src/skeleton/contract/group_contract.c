@@ -211,7 +211,7 @@ static void take_position(const contract *t, k_val thread, k_val position, k_val
         const int64_t n = side == SK_OF_ROW ? t->tile.rows : t->tile.columns;
         k_val from = sk_mul(lw, position, k_i64(b, width_of(t, side)));
         for (int64_t i = 0; i < n; i++) {
-            value[side][i] = arena_alloc(lw->arena, t->of.side[side].term.n * sizeof(k_val));
+            value[side][i] = arena_array(lw->arena, k_val, t->of.side[side].term.n);
             k_val at = sk_add(lw, from, place_in_tile(t, (sk_side)side, thread, i));
             for (uint32_t o = 0; o < t->of.side[side].term.n; o++)
                 value[side][i][o] = k_load(b, t->slice[side][o], at);
@@ -318,7 +318,7 @@ static void take_slice(const contract *t, k_val first_turn)
     sk_folds *s = t->s;
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    k_val ***acc = arena_alloc(lw->arena, (size_t)results_of(t) * sizeof(k_val **)), zero = k_i64(b, 0);
+    k_val ***acc = arena_array(lw->arena, k_val **, (size_t)results_of(t)), zero = k_i64(b, 0);
     k_val thread = k_for_all(b, k_i64(b, THREADS));
     k_val turns = sk_min(lw, k_i64(b, SLICE / t->tile.lines), sk_sub(lw, t->accumulators, first_turn));
     k_val own = k_for(b, zero, turns, false), turn = sk_add(lw, first_turn, own);
@@ -432,7 +432,7 @@ static void open_memory(contract *t)
     k_builder *b = &s->lw->b;
     for (unsigned side = 0; side < SK_SIDES; side++) {
         const sk_operands *o = &t->of.side[side];
-        t->slice[side] = arena_alloc(s->lw->arena, o->term.n * sizeof(k_mem));
+        t->slice[side] = arena_array(s->lw->arena, k_mem, o->term.n);
         for (uint32_t i = 0; i < o->term.n; i++) {
             ir_type type = (ir_type)ir_at(s->lw->l->ir, o->term.at[i])->type;
             t->slice[side][i] = k_shared(b, type, SLICE * width_of(t, side), side ? "of_column" : "of_row");
@@ -464,7 +464,7 @@ void sk_build_group_contract(sk_lower *lw)
     sk_folds s = {.lw = lw};
     const sk_contraction *known = lw->cluster->contraction;
     sk_fold_begin(&s);
-    contract *t = arena_alloc(lw->arena, sizeof(*t));
+    contract *t = arena_new(lw->arena, *t);
     *t = (contract){.s = &s, .tile = {.rows = 2, .columns = 1, .lines = SLICE}};
     if (!known || !sk_find_contraction(&s, known->dimension[SK_OF_ROW], &t->of)) {
         lw->why.text = "these folds are no contraction";

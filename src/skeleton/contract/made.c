@@ -45,7 +45,7 @@ void sk_made_find(sk_made *m, sk_folds *s)
     m->fold[UNORDERED].lw = m->fold[ORDERED].lw = lw;
     for (uint32_t i = 0; i < s->fold.n; i++) {
         const sk_fold *f = &s->fold.at[i];
-        ir_id *given = arena_alloc(lw->arena, f->n * sizeof(ir_id));
+        ir_id *given = arena_array(lw->arena, ir_id, f->n);
         for (uint32_t k = 0; k < f->n; k++)
             given[k] = ir_var(lw->l->ir, f->info->type[k]);
         sk_give(&lw->body, f->op->term, given);
@@ -100,7 +100,7 @@ void sk_made_store(sk_made *m, k_val at)
     for (uint32_t i = 0; i < m->element.n; i++) {
         const sk_made_element *e = &m->element.at[i];
         const uint32_t n = ir_info(lw->l->ir, e->op->term)->components;
-        k_val *value = arena_alloc(lw->arena, n * sizeof(k_val));
+        k_val *value = arena_array(lw->arena, k_val, n);
         sk_emit(lw, n, e->term, value);
         for (uint32_t k = 0; k < n; k++)
             k_store(&lw->b, sk_array_memory(lw, e->op->term, k, true), at, value[k]);

@@ -67,7 +67,7 @@ static void take(along *a, k_val k, k_val *const acc)
 {
     sk_lower *lw = a->lw;
     uint32_t mark = sk_scope(lw);
-    k_val *next = arena_alloc(lw->arena, a->loop->states * sizeof(k_val));
+    k_val *next = arena_array(lw->arena, k_val, a->loop->states);
     sk_bind(lw, a->loop->index, k);
     for (uint32_t i = 0; i < a->loop->states; i++)
         sk_bind(lw, a->loop->var[i], k_get(&lw->b, acc[i]));
@@ -88,8 +88,8 @@ static void combine(along *a, k_val *const into, k_val *const from)
 static k_val *indices_at(along *a, k_val round)
 {
     sk_lower *lw = a->lw;
-    k_val *out = arena_alloc(lw->arena, (a->within.n + 1) * sizeof(k_val));
-    ir_id *index = arena_alloc(lw->arena, (a->within.n + 1) * sizeof(ir_id));
+    k_val *out = arena_array(lw->arena, k_val, a->within.n + 1);
+    ir_id *index = arena_array(lw->arena, ir_id, a->within.n + 1);
     for (uint32_t i = 0; i < a->within.n; i++)
         index[i] = ir_args(lw->l->ir, a->within.at[i])[0];
     uint32_t mark = sk_scope(lw);
@@ -105,7 +105,7 @@ static void new_accumulators(along *a)
 {
     k_builder *b = &a->lw->b;
     for (int64_t t = 0; t < a->tree.streams; t++) {
-        a->acc[t] = arena_alloc(a->lw->arena, a->loop->states * sizeof(k_val));
+        a->acc[t] = arena_array(a->lw->arena, k_val, a->loop->states);
         for (uint32_t i = 0; i < a->loop->states; i++) {
             ir_type type = (ir_type)ir_at(a->lw->l->ir, a->loop->var[i])->type;
             a->acc[t][i] = k_decl(b, k_literal(b, type, a->identity[i]), "sum");
@@ -192,7 +192,7 @@ static k_mem *own_accumulators(along *a)
 {
     sk_lower *lw = a->lw;
     const kernel *k = lw->out->k;
-    k_mem *out = arena_alloc(lw->arena, a->loop->states * sizeof(k_mem));
+    k_mem *out = arena_array(lw->arena, k_mem, a->loop->states);
     for (uint32_t i = 0; i < a->loop->states; i++) {
         const ir_type type = (ir_type)ir_at(lw->l->ir, a->loop->var[i])->type;
         for (uint32_t m = 0; m < lw->along->accumulators.n && !out[i]; m++) {
@@ -215,7 +215,7 @@ static void take_into(along *a, k_val k, const k_mem *sums, k_val at)
 {
     sk_lower *lw = a->lw;
     uint32_t mark = sk_scope(lw);
-    k_val *next = arena_alloc(lw->arena, a->loop->states * sizeof(k_val));
+    k_val *next = arena_array(lw->arena, k_val, a->loop->states);
     sk_bind(lw, a->loop->index, k);
     for (uint32_t i = 0; i < a->loop->states; i++)
         sk_bind(lw, a->loop->var[i], k_load(&lw->b, sums[i], at));
@@ -285,9 +285,9 @@ void sk_along_loop(sk_lower *lw, const ir_step *s)
     const ir_loop *loop = ir_at(p, s->term)->u.loop;
     k_builder *b = &lw->b;
     along a = {.lw = lw, .id = s->term, .loop = loop, .tree = gang->tree, .lane = gang->lane};
-    a.op = arena_alloc(lw->arena, loop->states * sizeof(ir_op));
-    a.identity = arena_alloc(lw->arena, loop->states * sizeof(ir_bits));
-    a.total = arena_alloc(lw->arena, loop->states * sizeof(k_val));
+    a.op = arena_array(lw->arena, ir_op, loop->states);
+    a.identity = arena_array(lw->arena, ir_bits, loop->states);
+    a.total = arena_array(lw->arena, k_val, loop->states);
     a.count = sk_value(lw, loop->count);
     for (uint32_t i = 0; i < loop->states; i++) {
         ir_id with[2];

@@ -347,7 +347,7 @@ static bool adjust_at_edge(const sk_body *b, ir_boundary boundary, ir_id i, ir_i
 const ir_id *sk_beyond(sk_body *b, ir_id array, const ir_stencil *s, const sk_index *raw)
 {
     uint32_t components = ir_info(program(b), array)->components;
-    ir_id *beyond = arena_alloc(b->arena, components * sizeof(ir_id));
+    ir_id *beyond = arena_array(b->arena, ir_id, components);
     if (s->boundary == IR_FUNCTION)
         apply(b, s->function, raw->at, beyond);
     else
@@ -410,7 +410,7 @@ static void define_stencil(sk_body *b, ir_id id, const sk_index *at, ir_id *out)
 {
     ir_program *p = program(b);
     const ir_array *info = ir_info(p, id);
-    ir_id *argument = arena_alloc(b->arena, info->fn->params * sizeof(ir_id));
+    ir_id *argument = arena_array(b->arena, ir_id, info->fn->params);
     bool *used = arena_alloc(b->arena, info->fn->params);
     used_params(b, info->fn, used);
     uint32_t next = 0;
@@ -420,7 +420,7 @@ static void define_stencil(sk_body *b, ir_id id, const sk_index *at, ir_id *out)
         int extent[3] = {1, 1, 1}, offset[3];
         for (unsigned d = 0; d < source->rank; d++)
             extent[d] = s->extent[d];
-        ir_id *value = arena_alloc(b->arena, source->components * sizeof(ir_id));
+        ir_id *value = arena_array(b->arena, ir_id, source->components);
         for (int i = 0; i < extent[0] * extent[1] * extent[2]; i++) {
             int rest = i;
             for (int d = 2; d >= 0; rest /= extent[d], d--)
@@ -443,7 +443,7 @@ static void define_map(sk_body *b, ir_id id, const sk_index *at, ir_id *out)
 {
     ir_program *p = program(b);
     const ir_array *info = ir_info(p, id);
-    ir_id *argument = arena_alloc(b->arena, (info->fn->params + 1) * sizeof(ir_id));
+    ir_id *argument = arena_array(b->arena, ir_id, info->fn->params + 1);
     uint32_t n = 0;
     if (ir_at(p, id)->flags & IR_INDEXED) {
         sk_index full = with_components(b, id, at);
@@ -554,7 +554,7 @@ const ir_id *sk_define(sk_body *b, ir_id id, const sk_index *at)
     ir_id *out = memo_find(b, id, true, at);
     if (out)
         return out;
-    out = arena_alloc(b->arena, (ir_info(program(b), id)->components + 1u) * sizeof(ir_id));
+    out = arena_array(b->arena, ir_id, ir_info(program(b), id)->components + 1u);
     composing outer = begin_op(b, id, at);
     compose(b, id, at, out);
     end_op(b, outer);
@@ -573,7 +573,7 @@ const ir_id *sk_operand(sk_body *b, ir_id anchor, unsigned input, const sk_index
 ir_fn *sk_operator(sk_body *b, ir_fn *fn)
 {
     ir_fn *copy = arena_copy(b->arena, fn, sizeof *fn);
-    copy->result = arena_alloc(b->arena, fn->results * sizeof(ir_id));
+    copy->result = arena_array(b->arena, ir_id, fn->results);
     apply(b, fn, fn->param, copy->result);
     return copy;
 }
@@ -597,7 +597,7 @@ const ir_id *sk_pull(sk_body *b, ir_id id, const sk_index *at)
     ir_id *out = memo_find(b, id, false, at);
     if (out)
         return out;
-    out = arena_alloc(b->arena, (ir_info(program(b), id)->components + 1u) * sizeof(ir_id));
+    out = arena_array(b->arena, ir_id, ir_info(program(b), id)->components + 1u);
     read_memory(b, id, at, out);
     memo_add(b, id, false, at, out);
     return out;

@@ -108,7 +108,7 @@ static void note_block(eager *e, const ir_block *block)
 static void find_shared(eager *e)
 {
     const ir_loop *loop = e->loop;
-    e->shared = arena_alloc(e->lw->arena, loop->states * sizeof(bool));
+    e->shared = arena_array(e->lw->arena, bool, loop->states);
     for (uint32_t i = 0; i < loop->states; i++)
         e->shared[i] = ir_at(e->lw->l->ir, loop->init[i])->scope == 0;
     for (bool changed = true; changed;) {
@@ -542,7 +542,7 @@ static k_val plain_turns(eager *e)
 {
     k_builder *b = &e->lw->b;
     k_val shared = 0, on = 0, before = k_get(b, e->on);
-    k_val *left = arena_alloc(e->lw->arena, e->loop->states * sizeof(k_val));
+    k_val *left = arena_array(e->lw->arena, k_val, e->loop->states);
     for (uint32_t i = 0; i < e->loop->states; i++)
         left[i] = e->left[i] ? k_get(b, e->left[i]) : 0;
     for (uint32_t i = 0; i < e->bound.n; i++)
@@ -576,7 +576,7 @@ static k_val careful_turns(eager *e)
     k_builder *b = &e->lw->b;
     uint32_t n = e->loop->states;
     k_val on[CAREFUL_TURNS + 1] = {k_get(b, e->on)};
-    k_val *was = arena_alloc(e->lw->arena, CAREFUL_TURNS * n * sizeof(k_val)); /* the states of each turn */
+    k_val *was = arena_array(e->lw->arena, k_val, CAREFUL_TURNS * n); /* the states of each turn */
     read_states(e);
     for (uint32_t turn = 0; turn < CAREFUL_TURNS; turn++) {
         uint32_t mark = sk_scope(e->lw);
@@ -607,9 +607,9 @@ static void declare(eager *e)
 {
     sk_lower *lw = e->lw;
     uint32_t n = e->loop->states;
-    e->variable = arena_alloc(lw->arena, n * sizeof(k_val));
-    e->left = arena_alloc(lw->arena, n * sizeof(k_val));
-    e->state = arena_alloc(lw->arena, n * sizeof(k_val));
+    e->variable = arena_array(lw->arena, k_val, n);
+    e->left = arena_array(lw->arena, k_val, n);
+    e->state = arena_array(lw->arena, k_val, n);
     for (uint32_t i = 0; i < n; i++) {
         k_val init = sk_value(lw, e->loop->init[i]);
         e->variable[i] = k_decl(&lw->b, init, e->shared[i] ? "shared" : "state");

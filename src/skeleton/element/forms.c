@@ -93,7 +93,7 @@ sk_forms sk_find_forms(const sk_lower *lw, uint32_t n, const ir_id *term, const 
 {
     sk_forms f = {.p = lw->l->ir};
     opt_reach(lw->l->ir, lw->arena, n, term, &f.ids);
-    f.form = arena_alloc(lw->arena, (f.ids.n + 1) * sizeof(sk_form));
+    f.form = arena_array(lw->arena, sk_form, f.ids.n + 1);
     for (uint32_t i = 0; i < f.ids.n; i++)
         map64_put(lw->arena, &f.number, f.ids.at[i], i + 1);
     if (d->roughly)

@@ -104,7 +104,7 @@ void sk_for_interleaved(sk_lower *lw, const sk_factor *f, k_val start, k_val cou
     k_val head = sk_min(lw, count, sk_sub(lw, sk_mul(lw, first, by), start));
     k_val lanes = k_let(b, OP_QUOT, sk_sub(lw, count, head), by, 0);
     k_val tail = sk_add(lw, head, sk_mul(lw, lanes, by));
-    k_val *value = arena_alloc(lw->arena, (size_t)f->by * of->n * sizeof(k_val)), at[SK_MOST_FACTOR];
+    k_val *value = arena_array(lw->arena, k_val, (size_t)f->by * of->n), at[SK_MOST_FACTOR];
     k_val around = lw->element, zero = k_i64(b, 0);
     /* Whole gangs, then one that ends where the last lane does, which stores some elements again: masked stores of
      * several elements a lane would take longer. Where there are not enough lanes, no gang. */

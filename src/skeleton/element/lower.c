@@ -26,7 +26,7 @@ void sk_open(sk_lower *lw, uint16_t lanes)
                      .arena = lw->arena,
                      .name = lw->name,
                      .pass = lw->pass};
-    lw->out = arena_alloc(lw->arena, sizeof(*lw->out));
+    lw->out = arena_new(lw->arena, *lw->out);
     lw->out->k = k_new(lw->arena, lw->name, lanes);
     k_begin(&lw->b, lw->out->k);
     sk_body_init(&lw->body, lw->cluster, SK_GENERIC, lw->arena);
@@ -355,7 +355,7 @@ typedef VEC(work) works;
 static void open_cond(sk_lower *lw, works *w, const ir_step *s)
 {
     const ir_program *p = lw->l->ir;
-    k_val *variable = arena_alloc(lw->arena, s->group * sizeof(k_val));
+    k_val *variable = arena_array(lw->arena, k_val, s->group);
     for (uint32_t i = 0; i < s->group; i++)
         variable[i] = k_decl(&lw->b, k_literal(&lw->b, (ir_type)ir_at(p, s->cond[i])->type, 0), "chosen");
     k_if(&lw->b, sk_value(lw, ir_args(p, s->cond[0])[0]));
@@ -372,7 +372,7 @@ static void open_loop(sk_lower *lw, works *w, const ir_step *s)
 {
     const ir_loop *loop = ir_at(lw->l->ir, s->term)->u.loop;
     k_builder *b = &lw->b;
-    k_val *variable = arena_alloc(lw->arena, (loop->states + 1u) * sizeof(k_val));
+    k_val *variable = arena_array(lw->arena, k_val, loop->states + 1u);
     for (uint32_t i = 0; i < loop->states; i++)
         variable[i] = k_decl(b, sk_value(lw, loop->init[i]), "state");
     k_val count = 0, index = 0;
@@ -403,7 +403,7 @@ static void open_for(sk_lower *lw, works *w, const ir_step *s)
 {
     const ir_loop *loop = ir_at(lw->l->ir, s->term)->u.loop;
     k_builder *b = &lw->b;
-    k_val *variable = arena_alloc(lw->arena, (loop->states + 1u) * sizeof(k_val));
+    k_val *variable = arena_array(lw->arena, k_val, loop->states + 1u);
     for (uint32_t i = 0; i < loop->states; i++)
         variable[i] = k_decl(b, sk_value(lw, loop->init[i]), "state");
     k_val count = sk_value(lw, loop->count);
@@ -420,7 +420,7 @@ static void close_loop_body(sk_lower *lw, const work *open)
 {
     const ir_loop *loop = ir_at(lw->l->ir, open->step->term)->u.loop;
     k_builder *b = &lw->b;
-    k_val *next = arena_alloc(lw->arena, (loop->states + 1u) * sizeof(k_val));
+    k_val *next = arena_array(lw->arena, k_val, loop->states + 1u);
     for (uint32_t i = 0; i < loop->states; i++)
         next[i] = sk_value(lw, loop->next[i]);
     for (uint32_t i = 0; i < loop->states; i++) {

@@ -79,7 +79,7 @@ static opt_order order_of(const ir_program *p, ir_id term, ir_id position, int64
 bool sk_find_choice(const l_program *l, arena *a, const ir_fn *fn, const ir_id *element, ir_id position,
                     int64_t *longest, opt_choice *out)
 {
-    opt_order *order = arena_alloc(a, fn->results * sizeof *order);
+    opt_order *order = arena_array(a, *order, fn->results);
     if (opt_find_choice(l->ir, a, fn, NULL, out)) {
         *longest = INT64_MAX;
         return true;

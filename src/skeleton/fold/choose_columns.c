@@ -275,7 +275,7 @@ static void finish(chooser *h)
     k_builder *b = &lw->b;
     h->in.place = k_for_all(b, h->in.width);
     uint32_t mark = sk_scope(lw);
-    k_val *total = arena_alloc(lw->arena, h->f->n * sizeof(k_val)), line = line_of_column(h);
+    k_val *total = arena_array(lw->arena, k_val, h->f->n), line = line_of_column(h);
     bool one_line = h->in.one_line, indexed = h->in.indexed;
     h->in.one_line = true;
     h->in.indexed = lw->cluster->indexed;
@@ -319,7 +319,7 @@ static void choose_columns(sk_folds *s)
     lw->out->k->lanes = (uint16_t)lanes;
     k_val zero = k_i64(&lw->b, 0);
     for (uint32_t i = 0; i < s->fold.n; i++) {
-        chooser *h = arena_alloc(lw->arena, sizeof(*h));
+        chooser *h = arena_new(lw->arena, *h);
         *h = (chooser){.s = s, .in = in};
         sk_open_lines(&h->in, s, sk_slot(lw, PIECE, "piece"));
         h->in.indexed = c->keys_indexed;

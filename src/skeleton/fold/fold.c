@@ -11,7 +11,7 @@
 
 ir_bits *sk_fold_identity(const sk_lower *lw, const ir_fn *fn, uint32_t n)
 {
-    ir_bits *identity = arena_alloc(lw->arena, n * sizeof(ir_bits));
+    ir_bits *identity = arena_array(lw->arena, ir_bits, n);
     return opt_find_identity(lw->l->ir, fn, identity) ? identity : NULL;
 }
 
@@ -223,7 +223,7 @@ void sk_fold_element(sk_folds *s, k_val row, k_val k, k_val started, k_val *cons
     uint32_t elements = term.n;
     for (uint32_t i = 0; i < s->stored.term.n; i++)
         vec_push(lw->arena, &term, s->stored.term.at[i]);
-    k_val *value = arena_alloc(lw->arena, (term.n + 1) * sizeof(k_val)), partial[IR_MAX_COMPONENTS];
+    k_val *value = arena_array(lw->arena, k_val, term.n + 1), partial[IR_MAX_COMPONENTS];
     if (term.n)
         sk_emit(lw, term.n, term.at, value);
     for (uint32_t i = 0; i < s->stored.term.n; i++)
@@ -265,9 +265,8 @@ static void combine_in_gang(sk_folds *s, k_val lane, k_val count, k_val *const *
         k_val has = full ? 0 : k_let(b, OP_LT, lane, sk_sub(lw, count, k_i64(b, distance)), 0);
         for (uint32_t i = 0; i < s->fold.n; i++) {
             const sk_fold *f = &s->fold.at[i];
-            k_val *left = arena_alloc(lw->arena, f->n * sizeof(k_val)),
-                  *right = arena_alloc(lw->arena, f->n * sizeof(k_val));
-            k_val *out = arena_alloc(lw->arena, f->n * sizeof(k_val));
+            k_val *left = arena_array(lw->arena, k_val, f->n), *right = arena_array(lw->arena, k_val, f->n);
+            k_val *out = arena_array(lw->arena, k_val, f->n);
             for (uint32_t c = 0; c < f->n; c++) {
                 left[c] = k_get(b, acc[i][c]);
                 right[c] = k_shuffle(b, left[c], distance);
@@ -693,7 +692,7 @@ static void declare_memory(sk_folds *s)
             k_mem m = sk_partial_memory(lw, SK_PARTIAL_OUT, f->first + c, t);
             map64_put(lw->arena, &lw->memory, ((uint64_t)1 << 48) | (f->first + c), m);
         }
-        f->in = arena_alloc(lw->arena, f->n * sizeof(k_mem));
+        f->in = arena_array(lw->arena, k_mem, f->n);
         for (uint32_t c = 0; c < f->n && s->combine && !s->words; c++)
             f->in[c] = sk_partial_memory(lw, SK_PARTIAL_IN, f->first + c, f->info->type[c]);
     }

@@ -127,7 +127,7 @@ static void share(beside *t)
     sk_lower *lw = s->lw;
     opt_ids ids = {0};
     VEC(ir_id) all = {0};
-    t->element = arena_alloc(lw->arena, (size_t)(t->rows * t->length) * s->fold.n * sizeof(ir_id *));
+    t->element = arena_array(lw->arena, ir_id *, (size_t)(t->rows * t->length) * s->fold.n);
     for (int64_t row = 0; row < t->rows; row++)
         for (int64_t k = 0; k < t->length; k++)
             for (uint32_t i = 0; i < s->fold.n; i++) {
@@ -162,7 +162,7 @@ static void emit_shared(const beside *t)
         for (uint32_t c = 0; c < f->n && !f->fused_product; c++)
             vec_push(lw->arena, &term, t->element[e][c]);
     }
-    sk_emit(lw, term.n, term.at, arena_alloc(lw->arena, (term.n + 1) * sizeof(k_val)));
+    sk_emit(lw, term.n, term.at, arena_array(lw->arena, k_val, term.n + 1));
 }
 
 /* --- the kernel --- */
@@ -192,7 +192,7 @@ static void fold_row(const beside *t, int64_t number, k_val row, k_val *const *a
     sk_folds *s = t->s;
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    ir_id **own = arena_alloc(lw->arena, s->fold.n * sizeof(ir_id *));
+    ir_id **own = arena_array(lw->arena, ir_id *, s->fold.n);
     for (uint32_t i = 0; i < s->fold.n; i++)
         own[i] = s->fold.at[i].element;
     for (int64_t k = 0; k < t->length; k++) {
@@ -209,7 +209,7 @@ static void fold_row(const beside *t, int64_t number, k_val row, k_val *const *a
 static void finish_row(const beside *t, const sk_fold *f, k_val *const *acc, uint32_t fold, k_val *out)
 {
     sk_lower *lw = t->s->lw;
-    k_val *total = arena_alloc(lw->arena, f->n * sizeof(k_val)), *seed = arena_alloc(lw->arena, f->n * sizeof(k_val));
+    k_val *total = arena_array(lw->arena, k_val, f->n), *seed = arena_array(lw->arena, k_val, f->n);
     for (uint32_t c = 0; c < f->n; c++)
         out[c] = total[c] = k_get(&lw->b, acc[fold][c]);
     for (uint32_t c = 0; c < f->n && f->info->seed; c++)
@@ -224,7 +224,7 @@ static void fold_lane(beside *t, k_val first)
     sk_folds *s = t->s;
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    k_val **out = arena_alloc(lw->arena, (size_t)t->rows * s->fold.n * sizeof(k_val *)), at[MOST_ROWS];
+    k_val **out = arena_array(lw->arena, k_val *, (size_t)t->rows * s->fold.n), at[MOST_ROWS];
     uint32_t mark = sk_scope(lw);
     int64_t small[IR_MAX_RANK];
     if (t->element) {
@@ -243,7 +243,7 @@ static void fold_lane(beside *t, k_val first)
         fold_row(t, row, at[row], acc);
         for (uint32_t i = 0; i < s->fold.n; i++) {
             const sk_fold *f = &s->fold.at[i];
-            k_val *values = out[row * s->fold.n + i] = arena_alloc(lw->arena, f->n * sizeof(k_val));
+            k_val *values = out[row * s->fold.n + i] = arena_array(lw->arena, k_val, f->n);
             finish_row(t, f, acc, i, values);
         }
     }

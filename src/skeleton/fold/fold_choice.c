@@ -2,8 +2,8 @@
  * of them at a time, in rounds; what is stored of the elements is stored on the way. A lane keeps its best key and the
  * round that brought it; the winning round is then searched for the place, and the element there is the result. What
  * docs/determinism.md says of the order of combination holds: where the choice depends on it (floats whose operator
- * lets a NaN stay), pieces in which it does are folded by the tree. Folds that commute may share the loop (choose_beside):
- * a piece of the tree is gone through by their accumulators, and keys are scanned on the way. */
+ * lets a NaN stay), pieces in which it does are folded by the tree. Folds that commute may share the loop
+ * (choose_beside): a piece of the tree is gone through by their accumulators, and keys are scanned on the way. */
 #include "opt/choice.h"
 #include "skeleton/fold/fold.h"
 #include <math.h>
@@ -132,7 +132,7 @@ static void take(const scans *all, unsigned chain, k_val at, k_val started, k_va
         for (uint32_t c = 0; c < sk_fold_terms(f); c++)
             vec_push(lw->arena, &term, element[c]);
     }
-    k_val *value = arena_alloc(lw->arena, (term.n + 1) * sizeof *value);
+    k_val *value = arena_array(lw->arena, *value, term.n + 1);
     sk_fold_bind(s, all->p.row, sk_add(lw, all->p.begin, at));
     sk_emit(lw, term.n, term.at, value);
     for (uint32_t i = 0; i < stored; i++)
@@ -339,7 +339,7 @@ static void scan_block(scans *all, const sk_fold_block *block)
 static void scan_pieces(sk_folds *s, choice *h, sk_folds *beside)
 {
     scans all = {.s = s, .p = h->p, .lanes = h->lanes, .round = h->round, .stores = true, .beside = beside};
-    all.at = arena_alloc(s->lw->arena, s->fold.n * sizeof *all.at);
+    all.at = arena_array(s->lw->arena, *all.at, s->fold.n);
     for (unsigned last = 0; last < 2; last++) {
         all.last = last;
         all.n = 0;
@@ -394,7 +394,7 @@ static void finish(choice *h)
     k_builder *b = &lw->b;
     k_val lane = k_for_few(b, k_i64(b, 1));
     uint32_t mark = sk_scope(lw);
-    k_val *total = arena_alloc(lw->arena, h->f->n * sizeof(k_val)), around = lw->element;
+    k_val *total = arena_array(lw->arena, k_val, h->f->n), around = lw->element;
     sk_fold_bind(s, h->p.row, sk_add(lw, sk_add(lw, h->p.begin, h->winner), lane));
     sk_emit(lw, h->f->n, h->f->element, total);
     lw->element = around;
@@ -504,7 +504,7 @@ static void choose_beside(sk_folds *s)
     part.count = sk_sub(lw, sk_min(lw, sk_mul(lw, block.end, size), s->row_length), part.begin);
     int64_t lanes = s->tree.lanes;
     bool small = sk_fold_flops(lw->cluster, lw->options) * ROUND <= MOST_CODE;
-    choice *h = arena_alloc(lw->arena, chosen.fold.n * sizeof(*h));
+    choice *h = arena_array(lw->arena, *h, chosen.fold.n);
     for (uint32_t i = 0; i < chosen.fold.n; i++) {
         h[i] = (choice){.s = &chosen, .lanes = lanes, .p = part, .block = &block};
         h[i].round = small && ROUND * lanes > SK_ACCUMULATORS ? ROUND * lanes : SK_ACCUMULATORS;
@@ -525,7 +525,7 @@ static void choose_alone(sk_folds *s)
     sk_fold_part part = sk_fold_part_of(s, piece);
     if (s->staged)
         sk_stage(s, part.begin, sk_add(lw, part.begin, part.count));
-    choice *h = arena_alloc(lw->arena, s->fold.n * sizeof(*h));
+    choice *h = arena_array(lw->arena, *h, s->fold.n);
     k_val bound = 0; /* to the tree: bool */
     for (uint32_t i = 0; i < s->fold.n; i++) {
         h[i] = (choice){.s = s, .lanes = s->lanes, .round = ROUND * s->lanes, .p = part};

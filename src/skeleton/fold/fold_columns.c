@@ -398,7 +398,7 @@ static void fold_columns(sk_folds *s)
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     int64_t there = room(lw->cluster);
-    columns *t = arena_alloc(lw->arena, sizeof(*t));
+    columns *t = arena_new(lw->arena, *t);
     *t = (columns){.s = s, .once = lw->options->row & ONCE};
     bool parted = lw->options->row & PARTED;
     t->in.one_line = lw->options->row & ONE_LINE;

@@ -72,10 +72,10 @@ static void row_alone(sk_folds *s, k_val row)
 
 static k_val **values(const sk_folds *s, k_val *const *from)
 {
-    k_val **v = arena_alloc(s->lw->arena, s->fold.n * sizeof(k_val *));
+    k_val **v = arena_array(s->lw->arena, k_val *, s->fold.n);
     for (uint32_t i = 0; i < s->fold.n; i++) {
         const sk_fold *f = &s->fold.at[i];
-        v[i] = arena_alloc(s->lw->arena, f->n * sizeof(k_val));
+        v[i] = arena_array(s->lw->arena, k_val, f->n);
         for (uint32_t c = 0; c < f->n; c++)
             v[i][c] = k_get(&s->lw->b, from[i][c]);
     }

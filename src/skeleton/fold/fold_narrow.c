@@ -137,13 +137,13 @@ static const ir_array *sum_in(const sk_folds *s, const ir_array *sum, ir_type t)
     ir_program *p = s->lw->l->ir;
     ir_array *narrow = arena_copy(s->lw->arena, sum, sizeof *sum);
     ir_fn *fn = arena_copy(s->lw->arena, sum->fn, sizeof *sum->fn);
-    fn->param = arena_alloc(s->lw->arena, 2 * sizeof(ir_id));
-    fn->result = arena_alloc(s->lw->arena, sizeof(ir_id));
+    fn->param = arena_array(s->lw->arena, ir_id, 2);
+    fn->result = arena_new(s->lw->arena, ir_id);
     fn->param[0] = ir_var(p, t);
     fn->param[1] = ir_var(p, t);
     fn->result[0] = ir_op2(p, 0, OP_ADD, fn->param[0], fn->param[1]);
     narrow->fn = fn;
-    narrow->type = arena_alloc(s->lw->arena, sizeof(ir_type));
+    narrow->type = arena_new(s->lw->arena, ir_type);
     narrow->type[0] = t;
     return narrow;
 }

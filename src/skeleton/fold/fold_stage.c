@@ -106,14 +106,14 @@ void sk_open_stage(sk_folds *s)
 {
     sk_lower *lw = s->lw;
     const sk_cluster *c = lw->cluster;
-    struct sk_staged *all = arena_alloc(lw->arena, sizeof(*all));
-    all->array = arena_alloc(lw->arena, c->loop->staged.n * sizeof(array));
+    struct sk_staged *all = arena_new(lw->arena, *all);
+    all->array = arena_array(lw->arena, array, c->loop->staged.n);
     for (uint32_t i = 0; i < c->loop->staged.n; i++)
         add_shape(all, c, ir_info(lw->l->ir, c->loop->staged.at[i]));
     for (uint32_t i = 0; i < all->n; i++) {
         array *a = &all->array[i];
         sk_keep(&lw->body, a->id);
-        a->memory = arena_alloc(lw->arena, a->info->components * sizeof(k_mem));
+        a->memory = arena_array(lw->arena, k_mem, a->info->components);
         for (unsigned k = 0; k < a->info->components; k++)
             a->memory[k] = k_shared(&lw->b, a->info->type[k],
                                     GAP / (int64_t)ir_type_size(a->info->type[k]) + c->staged_pieces * SK_PIECE,
@@ -160,7 +160,7 @@ static rows rows_of(sk_lower *lw, const struct sk_staged *all, uint32_t first)
 static ir_id *terms_of(const rows *r, sk_columns columns, unsigned several)
 {
     ir_program *p = r->lw->l->ir;
-    ir_id *term = arena_alloc(r->lw->arena, (size_t)several * r->components * sizeof(ir_id)), *next = term;
+    ir_id *term = arena_array(r->lw->arena, ir_id, (size_t)several * r->components), *next = term;
     sk_body body;
     sk_body_init(&body, r->lw->cluster, columns, r->lw->arena);
     body.several = several > 1;
@@ -209,7 +209,7 @@ static k_val open_element(const rows *r, k_val row, const k_val *index, k_val co
 static void store_elements(const rows *r, k_val position, const ir_id *term, unsigned several)
 {
     sk_lower *lw = r->lw;
-    k_val *value = arena_alloc(lw->arena, (size_t)several * r->components * sizeof(k_val)), *next = value;
+    k_val *value = arena_array(lw->arena, k_val, (size_t)several * r->components), *next = value;
     sk_emit(lw, several * r->components, term, value);
     for (unsigned u = 0; u < several; u++) {
         k_val at = u ? sk_add(lw, position, sk_mul(lw, r->width, k_i64(&lw->b, u))) : position;

@@ -4,10 +4,10 @@
 k_val **sk_fold_accumulators(sk_folds *s)
 {
     sk_lower *lw = s->lw;
-    k_val **acc = arena_alloc(lw->arena, s->fold.n * sizeof(k_val *));
+    k_val **acc = arena_array(lw->arena, k_val *, s->fold.n);
     for (uint32_t i = 0; i < s->fold.n; i++) {
         const sk_fold *f = &s->fold.at[i];
-        acc[i] = arena_alloc(lw->arena, f->n * sizeof(k_val));
+        acc[i] = arena_array(lw->arena, k_val, f->n);
         for (uint32_t c = 0; c < f->n; c++)
             acc[i][c] = k_decl(&lw->b, k_literal(&lw->b, f->info->type[c], f->identity ? f->identity[c] : 0), "acc");
     }
@@ -17,10 +17,10 @@ k_val **sk_fold_accumulators(sk_folds *s)
 k_mem **sk_fold_memory(sk_folds *s, bool shared, int64_t count, const char *name)
 {
     k_builder *b = &s->lw->b;
-    k_mem **m = arena_alloc(s->lw->arena, s->fold.n * sizeof(k_mem *));
+    k_mem **m = arena_array(s->lw->arena, k_mem *, s->fold.n);
     for (uint32_t i = 0; i < s->fold.n; i++) {
         const sk_fold *f = &s->fold.at[i];
-        m[i] = arena_alloc(s->lw->arena, f->n * sizeof(k_mem));
+        m[i] = arena_array(s->lw->arena, k_mem, f->n);
         for (uint32_t c = 0; c < f->n; c++)
             m[i][c] = (shared ? k_shared : k_private)(b, f->info->type[c], count, name);
     }

@@ -89,7 +89,7 @@ static k_val **from_left_to_right(const windows *t)
 static k_val **row_that_is_there(const windows *t)
 {
     sk_folds *s = t->s;
-    ir_id **own = arena_alloc(s->lw->arena, s->fold.n * sizeof(ir_id *));
+    ir_id **own = arena_array(s->lw->arena, ir_id *, s->fold.n);
     for (uint32_t i = 0; i < s->fold.n; i++)
         own[i] = s->fold.at[i].element;
     k_val **acc = s->lw->options->row > SK_SHORT ? node(t, 0, 1) : from_left_to_right(t);
@@ -152,7 +152,7 @@ static bool number_elements(windows *t, opt_ids *all)
 {
     sk_folds *s = t->s;
     ir_program *p = s->lw->l->ir;
-    t->element = arena_alloc(s->lw->arena, (size_t)s->lw->options->row * s->fold.n * sizeof(ir_id *));
+    t->element = arena_array(s->lw->arena, ir_id *, (size_t)s->lw->options->row * s->fold.n);
     for (int64_t k = 0; k < s->lw->options->row; k++)
         for (uint32_t i = 0; i < s->fold.n; i++) {
             const sk_fold *f = &s->fold.at[i];
@@ -190,8 +190,8 @@ static void find_what_is_there(windows *t)
 static k_val *indices(const windows *t, k_val lane, k_val k)
 {
     sk_lower *lw = t->s->lw;
-    k_val *out = arena_alloc(lw->arena, (t->within.n + 1) * sizeof(k_val));
-    ir_id *index = arena_alloc(lw->arena, (t->within.n + 1) * sizeof(ir_id));
+    k_val *out = arena_array(lw->arena, k_val, t->within.n + 1);
+    ir_id *index = arena_array(lw->arena, ir_id, t->within.n + 1);
     for (uint32_t i = 0; i < t->within.n; i++)
         index[i] = ir_args(lw->l->ir, t->within.at[i])[0];
     uint32_t mark = sk_scope(lw);

@@ -68,7 +68,7 @@ static void emit_elements(row_loop *r, uint8_t sweep)
             vec_push(r->lw->arena, &term, p->element[c]);
     }
     if (term.n)
-        sk_emit(r->lw, term.n, term.at, arena_alloc(r->lw->arena, term.n * sizeof(k_val)));
+        sk_emit(r->lw, term.n, term.at, arena_array(r->lw->arena, k_val, term.n));
 }
 
 static void position(row_lanes *s, uint8_t sweep)
@@ -124,7 +124,7 @@ static void close_folds(row_lanes *s, uint8_t sweep)
     sk_lower *lw = r->lw;
     k_builder *b = &lw->b;
     k_val empty = lw->options->row ? 0 : k_let(b, OP_EQ, r->length, k_i64(b, 0), 0);
-    k_val **acc = arena_alloc(lw->arena, (r->part.n + 1) * sizeof(k_val *));
+    k_val **acc = arena_array(lw->arena, k_val *, r->part.n + 1);
     uint32_t folds = 0;
     lw->element = r->row;
     for (uint32_t i = 0; i < r->part.n; i++)
@@ -190,7 +190,7 @@ static void sweep_over(row_lanes *s, uint8_t sweep)
 
 void row_by_lanes(row_lanes *s, uint8_t sweeps)
 {
-    s->acc = arena_alloc(s->r->lw->arena, (s->r->part.n + 1) * sizeof(k_val *));
+    s->acc = arena_array(s->r->lw->arena, k_val *, s->r->part.n + 1);
     for (uint8_t sweep = 0; sweep < sweeps; sweep++)
         sweep_over(s, sweep);
     outer_members(s->r, sweeps);

@@ -257,7 +257,7 @@ void sk_build_group_choice(sk_lower *lw)
     sk_fold_begin(&s);
     k_builder *b = &lw->b;
     choices all = {.s = &s, .n = s.fold.n};
-    all.at = arena_alloc(lw->arena, all.n * sizeof *all.at);
+    all.at = arena_array(lw->arena, *all.at, all.n);
     lw->out->k->group = THREADS;
     const int64_t gang = lw->options->gang > 1 && lw->options->gang <= THREADS ? lw->options->gang : 0;
     if (gang)

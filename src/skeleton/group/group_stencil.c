@@ -172,8 +172,8 @@ static void inside_elements(tile *t)
     ir_program *p = lw->l->ir;
     uint32_t mark, n = t->out.array.n, columns = (uint32_t)t->columns, all = (uint32_t)t->rows * columns * n;
     unsigned rank = t->at.rank;
-    ir_id *term = arena_alloc(lw->arena, all * sizeof(ir_id));
-    k_val *value = arena_alloc(lw->arena, all * sizeof(k_val));
+    ir_id *term = arena_array(lw->arena, ir_id, all);
+    k_val *value = arena_array(lw->arena, k_val, all);
     sk_body body;
     sk_body_init(&body, lw->cluster, SK_INSIDE, lw->arena);
     body.several = body.composes = true;
@@ -208,8 +208,8 @@ static void rectangle(tile *t, k_val top, k_val bottom, k_val left, k_val right)
     k_builder *b = &lw->b;
     uint32_t mark, n = t->out.array.n;
     unsigned rank = t->at.rank;
-    k_val *value = arena_alloc(lw->arena, n * sizeof(k_val)), width = sk_sub(lw, right, left);
-    ir_id *term = arena_alloc(lw->arena, n * sizeof(ir_id));
+    k_val *value = arena_array(lw->arena, k_val, n), width = sk_sub(lw, right, left);
+    ir_id *term = arena_array(lw->arena, ir_id, n);
     sk_body body;
     sk_body_init(&body, lw->cluster, SK_GENERIC, lw->arena);
     body.composes = true;

@@ -36,7 +36,7 @@ void sk_open_map(sk_lower *lw, sk_outputs *out)
 
 void sk_store_element(sk_lower *lw, const sk_outputs *o, k_val position)
 {
-    k_val *value = arena_alloc(lw->arena, (o->term.n + 1) * sizeof(k_val));
+    k_val *value = arena_array(lw->arena, k_val, o->term.n + 1);
     sk_emit(lw, o->term.n, o->term.at, value);
     for (uint32_t i = 0; i < o->term.n; i++)
         k_store(&lw->b, sk_array_memory(lw, o->array.at[i], o->component.at[i], true), position, value[i]);
@@ -224,7 +224,7 @@ static void interleaved_elements(elements *e, k_val start, k_val count,
                                  k_val (*begin)(void *env, k_val position, k_val quotient),
                                  void (*single)(void *env, k_val from, k_val count), void (*fetch)(void *env))
 {
-    k_mem *memory = arena_alloc(e->lw->arena, (e->out->term.n + 1) * sizeof(k_mem));
+    k_mem *memory = arena_array(e->lw->arena, k_mem, e->out->term.n + 1);
     for (uint32_t i = 0; i < e->out->term.n; i++)
         memory[i] = sk_array_memory(e->lw, e->out->array.at[i], e->out->component.at[i], true);
     sk_for_interleaved(e->lw, &e->factor, start, count,
@@ -274,13 +274,12 @@ static k_val elements_at_places(elements *e, k_val count, unsigned places, void 
     k_val whole = k_i64(b, WHOLE), around = lw->element;
     k_val part = sk_mul(lw, k_let(b, OP_QUOT, count, sk_mul(lw, k_i64(b, places), whole), 0), whole);
     k_val i = k_for_all(b, part);
-    k_val *at = arena_alloc(lw->arena, places * sizeof(k_val)),
-          **value = arena_alloc(lw->arena, places * sizeof(*value));
+    k_val *at = arena_array(lw->arena, k_val, places), **value = arena_array(lw->arena, *value, places);
     for (unsigned k = 0; k < places; k++) {
         uint32_t mark = sk_scope(lw);
         begin(e, sk_add(lw, sk_mul(lw, part, k_i64(b, k)), i));
         at[k] = e->at;
-        value[k] = arena_alloc(lw->arena, (out->term.n + 1) * sizeof(k_val));
+        value[k] = arena_array(lw->arena, k_val, out->term.n + 1);
         sk_emit(lw, out->term.n, out->term.at, value[k]);
         sk_scope_end(lw, mark);
     }
@@ -494,7 +493,7 @@ static void compute_tile(sk_lower *lw, const sk_outputs *out, const sk_index *at
     k_val lane = k_for_all(b, k_i64(b, t->width * SK_TILE_ROWS));
     sk_bind(lw, at->at[0], sk_add(lw, t->row, k_let(b, OP_SHR, lane, k_i64(b, shift), 0)));
     sk_bind(lw, at->at[1], sk_add(lw, t->column, k_let(b, OP_BIT_AND, lane, k_i64(b, t->width - 1), 0)));
-    k_val *value = arena_alloc(lw->arena, (out->term.n + 1) * sizeof(k_val));
+    k_val *value = arena_array(lw->arena, k_val, out->term.n + 1);
     sk_emit(lw, out->term.n, out->term.at, value);
     for (uint32_t i = 0; i < out->term.n; i++)
         k_store(b, t->kept[i], lane, value[i]);
@@ -549,7 +548,7 @@ void sk_build_map_tiles(sk_lower *lw)
     lanes = lanes < SK_TILE_ROWS ? SK_TILE_ROWS : lanes;
     lw->out->k->lanes = (uint16_t)lanes;
     k_builder *b = &lw->b;
-    tiles t = {.width = lanes / SK_TILE_ROWS, .kept = arena_alloc(lw->arena, (out.term.n + 1) * sizeof(k_mem))};
+    tiles t = {.width = lanes / SK_TILE_ROWS, .kept = arena_array(lw->arena, k_mem, out.term.n + 1)};
     for (uint32_t i = 0; i < out.term.n; i++)
         t.kept[i] = k_shared(b, (ir_type)ir_at(lw->l->ir, out.term.at[i])->type, lanes, "tile");
     k_val rows_piece = sk_slot(lw, 0, "rows_piece"), beside = sk_slot(lw, 1, "beside"),

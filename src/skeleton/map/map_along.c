@@ -55,7 +55,7 @@ static void element(sk_lower *lw, const sk_outputs *out, sk_along *gang, k_mem i
 {
     k_builder *b = &lw->b;
     k_val zero = k_i64(b, 0);
-    k_val *value = arena_alloc(lw->arena, out->term.n * sizeof(k_val));
+    k_val *value = arena_array(lw->arena, k_val, out->term.n);
     uint32_t mark = sk_scope(lw);
     lw->element = row;
     sk_bind(lw, linear, row);
@@ -92,7 +92,7 @@ static void build_alone(sk_lower *lw, const sk_outputs *out)
     k_val size = sk_slot(lw, 0, "piece_size"), total = sk_slot(lw, 1, "total");
     k_val first = sk_mul(lw, k_piece(b), size);
     k_val row = sk_add(lw, first, k_for_all(b, sk_min(lw, k_i64(b, ALONE), sk_sub(lw, total, first))));
-    k_val *value = arena_alloc(lw->arena, out->term.n * sizeof(k_val));
+    k_val *value = arena_array(lw->arena, k_val, out->term.n);
     uint32_t mark = sk_scope(lw);
     lw->element = row;
     sk_bind(lw, linear, row);

@@ -178,9 +178,9 @@ static ir_id join_loops(const rows *t, ir_id loop)
     const ir_loop of = *ir_at(p, loop)->u.loop;
     uint32_t n = of.states, all = n * (uint32_t)t->tile.rows;
     ir_loop joined = {.states = all, .count = of.count, .index = ir_var(p, T_I64)};
-    joined.init = arena_alloc(lw->arena, all * sizeof(ir_id));
-    joined.var = arena_alloc(lw->arena, all * sizeof(ir_id));
-    joined.next = arena_alloc(lw->arena, all * sizeof(ir_id));
+    joined.init = arena_array(lw->arena, ir_id, all);
+    joined.var = arena_array(lw->arena, ir_id, all);
+    joined.next = arena_array(lw->arena, ir_id, all);
     for (int64_t r = 0; r < t->tile.rows; r++) {
         moved m = moved_by(lw, r);
         ir_id *init = joined.init + r * n, *next = joined.next + r * n, *var = joined.var + r * n;
@@ -203,7 +203,7 @@ static void find_terms(rows *t, ir_id loop)
     ir_program *p = lw->l->ir;
     ir_id joined = join_loops(t, loop);
     uint32_t states = ir_at(p, loop)->u.loop->states, n = t->out->term.n;
-    t->term = arena_alloc(lw->arena, (size_t)t->tile.rows * n * sizeof(ir_id));
+    t->term = arena_array(lw->arena, ir_id, (size_t)t->tile.rows * n);
     for (int64_t r = 0; r < t->tile.rows; r++) {
         moved m = moved_by(lw, r);
         for (uint32_t i = 0; i < states; i++)
@@ -255,7 +255,7 @@ static void take_rows(rows *t, k_val outer, k_val row, k_val column)
     k_val first = sk_add(lw, sk_mul(lw, outer, sk_slot(lw, ROWS, "rows")), row);
     k_val position = lw->element = sk_add(lw, sk_mul(lw, first, columns), column);
     sk_bind(lw, lw->at.linear, position);
-    k_val *value = arena_alloc(lw->arena, (size_t)t->tile.rows * n * sizeof(k_val));
+    k_val *value = arena_array(lw->arena, k_val, (size_t)t->tile.rows * n);
     sk_emit(lw, n * (uint32_t)t->tile.rows, t->term, value);
     for (int64_t r = 0; r < t->tile.rows; r++)
         for (uint32_t i = 0; i < n; i++)

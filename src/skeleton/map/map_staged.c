@@ -75,8 +75,8 @@ static void find_reads(staged *t)
     sk_lower *lw = t->lw;
     ir_program *p = lw->l->ir;
     t->read = sk_reads_across(lw, &t->out, &lw->at);
-    t->variable = arena_alloc(lw->arena, (t->read.n + 1) * sizeof(ir_id));
-    t->tile = arena_alloc(lw->arena, (t->read.n + 1) * sizeof(k_mem));
+    t->variable = arena_array(lw->arena, ir_id, t->read.n + 1);
+    t->tile = arena_array(lw->arena, k_mem, t->read.n + 1);
     for (uint32_t i = 0; i < t->read.n; i++) {
         ir_type type = (ir_type)ir_at(p, t->read.at[i])->type;
         t->variable[i] = ir_var(p, type);
@@ -112,7 +112,7 @@ static k_val bind_place(const staged *t, k_val turn, k_val column)
 static void read_element(const staged *t, k_val turn, k_val column)
 {
     sk_lower *lw = t->lw;
-    k_val *value = arena_alloc(lw->arena, (t->read.n + 1) * sizeof(k_val));
+    k_val *value = arena_array(lw->arena, k_val, t->read.n + 1);
     bind_place(t, turn, column);
     sk_emit(lw, t->read.n, t->read.at, value);
     for (uint32_t i = 0; i < t->read.n; i++)

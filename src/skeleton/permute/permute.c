@@ -27,7 +27,7 @@ void sk_permute_open(sk_permute *m, sk_lower *lw)
     const l_cluster *loop = lw->cluster->loop;
     *m = (sk_permute){.lw = lw, .anchor = loop->op.at[0].term, .all = lw->cluster->permuted};
     m->to = m->all->to;
-    m->fn = arena_alloc(lw->arena, loop->op.n * sizeof *m->fn);
+    m->fn = arena_array(lw->arena, *m->fn, loop->op.n);
     for (uint32_t i = 0; i < loop->op.n; i++) {
         ir_fn *fn = ir_info(lw->l->ir, loop->op.at[i].term)->fn;
         m->fn[i] = fn ? sk_operator(&lw->body, fn) : NULL;
@@ -39,10 +39,10 @@ void sk_permute_open(sk_permute *m, sk_lower *lw)
     m->rows = lw->options->row & SK_PERMUTE_ROWS;
     m->places_type = lw->options->row & SK_PERMUTE_FEW ? T_I32 : T_I64;
     m->planes = m->rows;
-    m->into = arena_alloc(lw->arena, m->all->n * sizeof(k_mem));
-    m->value = arena_alloc(lw->arena, m->all->n * sizeof(k_mem));
-    m->read = arena_alloc(lw->arena, m->all->n * sizeof(k_mem));
-    m->computed = arena_alloc(lw->arena, m->all->n * sizeof(bool));
+    m->into = arena_array(lw->arena, k_mem, m->all->n);
+    m->value = arena_array(lw->arena, k_mem, m->all->n);
+    m->read = arena_array(lw->arena, k_mem, m->all->n);
+    m->computed = arena_array(lw->arena, bool, m->all->n);
     m->record = sk_permute_layout(lw->cluster, lw->options->row & (SK_PERMUTE_COUNTS | SK_PERMUTE_VECTOR));
     m->vector = lw->options->row & SK_PERMUTE_VECTOR ? &m->all->vector : NULL;
 }
@@ -492,7 +492,8 @@ static void combine_in_turn(sk_permute *m, k_val count)
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
     int64_t some = at_once(m), unrolled = lw->options->row & SK_PERMUTE_FAR ? UNROLLED_FAR : UNROLLED;
-    bool guards = !m->may_drop && !m->compacts && !m->direct && !m->vector; /* those outside go to place 0, if there is one */
+    bool guards =
+        !m->may_drop && !m->compacts && !m->direct && !m->vector; /* those outside go to place 0, if there is one */
     if (guards)
         k_if(b, k_let(b, OP_GT, m->places, k_i64(b, 0), 0));
     k_val lane = k_for_whole(b, k_i64(b, m->vector ? m->vector->lanes : 1)), done = k_i64(b, 0);

@@ -119,8 +119,8 @@ static void open_places(own_places *o)
     k_builder *b = &lw->b;
     const int64_t entries = lw->options->row / shared_bytes(lw->cluster);
     o->counts = lw->cluster->counts;
-    o->table = arena_alloc(lw->arena, m->all->n * sizeof(k_mem));
-    o->upper = arena_alloc(lw->arena, m->all->n * sizeof(k_mem));
+    o->table = arena_array(lw->arena, k_mem, m->all->n);
+    o->upper = arena_array(lw->arena, k_mem, m->all->n);
     for (uint32_t c = 0; c < (o->counts ? 1 : m->all->n); c++) {
         bool halves = !o->counts && has_halves(o, c);
         o->table[c] = k_shared(b, o->counts || halves ? T_U32 : m->all->type[c], entries, "own");

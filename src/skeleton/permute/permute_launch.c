@@ -73,7 +73,7 @@ static void add_parts(sk_permuted *m, ir_program *p, ir_id anchor, uint32_t op, 
 static sk_permuted *find_parts(const sk_cluster *c, arena *a)
 {
     ir_program *p = c->l->ir;
-    sk_permuted *m = arena_alloc(a, sizeof *m);
+    sk_permuted *m = arena_new(a, *m);
     ir_id condition;
     bool new;
     *m = (sk_permuted){.to = ir_info(p, c->loop->op.at[0].term), .identities = true};

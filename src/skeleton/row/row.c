@@ -3,7 +3,7 @@
 
 k_val *row_values(row_loop *r, const row_part *p)
 {
-    return arena_alloc(r->lw->arena, (p->n + 2u) * sizeof(k_val));
+    return arena_array(r->lw->arena, k_val, p->n + 2u);
 }
 
 k_val *row_variables(row_loop *r, const row_part *p, const k_val *initial, const char *name)
@@ -169,7 +169,7 @@ static void find_terms(row_loop *r, row_part *p)
     } else {
         value = sk_define(&r->lw->body, op->term, op->outer ? &outer : &r->lw->at);
     }
-    p->element = arena_alloc(lw->arena, (p->n + 2u) * sizeof(ir_id));
+    p->element = arena_array(lw->arena, ir_id, p->n + 2u);
     memcpy(p->element, value, p->n * sizeof(ir_id));
     p->fold.element = arena_copy(lw->arena, value, p->n * sizeof *value);
     if (op->kind == L_FOLD && !p->ordered && sk_fold_product(lw, &p->fold)) {
@@ -209,7 +209,7 @@ static void find_part(row_loop *r, const l_op *op, uint32_t *first)
     if (!r->combine)
         find_terms(r, &p);
     if (folds || op->outer) {
-        p.given = arena_alloc(lw->arena, p.n * sizeof(ir_id));
+        p.given = arena_array(lw->arena, ir_id, p.n);
         for (uint32_t c = 0; c < p.n; c++)
             p.given[c] = ir_var(lw->l->ir, info->type[c]);
         sk_give(&r->lw->body, op->term, p.given);
@@ -233,7 +233,7 @@ static void keep_earlier(row_loop *r, uint8_t sweep)
 
 void row_declare_partials(row_loop *r, row_part *p)
 {
-    p->fold.in = arena_alloc(r->lw->arena, p->n * sizeof(k_mem));
+    p->fold.in = arena_array(r->lw->arena, k_mem, p->n);
     for (uint32_t c = 0; c < p->n && r->combine; c++)
         p->fold.in[c] = sk_partial_memory(r->lw, SK_PARTIAL_IN, p->fold.first + c, p->fold.info->type[c]);
 }
@@ -243,7 +243,7 @@ void row_declare_fold(row_loop *r, row_part *p)
     sk_lower *lw = r->lw;
     bool final = lw->options->final || p->keep; /* counts go from piece to piece, as states do */
     bool stored = !final || p->op->stored;      /* else only the row itself reads its cell */
-    p->out = stored ? arena_alloc(lw->arena, p->n * sizeof(k_mem)) : NULL;
+    p->out = stored ? arena_array(lw->arena, k_mem, p->n) : NULL;
     for (uint32_t c = 0; c < p->n && stored; c++) {
         ir_type t = p->fold.info->type[c];
         p->out[c] = final ? sk_array_memory(lw, p->op->term, c, true)
@@ -254,7 +254,7 @@ void row_declare_fold(row_loop *r, row_part *p)
 
 k_mem *row_cells(row_loop *r, const row_part *p, int64_t count, const char *name)
 {
-    k_mem *m = arena_alloc(r->lw->arena, p->n * sizeof(k_mem));
+    k_mem *m = arena_array(r->lw->arena, k_mem, p->n);
     for (uint32_t c = 0; c < p->n; c++)
         m[c] = k_shared(&r->lw->b, p->fold.info->type[c], count, name);
     return m;
@@ -262,7 +262,7 @@ k_mem *row_cells(row_loop *r, const row_part *p, int64_t count, const char *name
 
 static k_mem *results_of(row_loop *r, const row_part *p)
 {
-    k_mem *m = arena_alloc(r->lw->arena, p->n * sizeof(k_mem));
+    k_mem *m = arena_array(r->lw->arena, k_mem, p->n);
     for (uint32_t c = 0; c < p->n; c++)
         m[c] = sk_array_memory(r->lw, p->op->term, c, true);
     return m;

@@ -233,7 +233,7 @@ static void by_tree(columns *t, const row_part *p, column_state *s, unsigned n, 
     row_loop *r = t->r;
     sk_lower *lw = r->lw;
     k_builder *b = &lw->b;
-    k_val *x[MOST_LINES], **prefix = arena_alloc(lw->arena, n * sizeof *prefix);
+    k_val *x[MOST_LINES], **prefix = arena_array(lw->arena, *prefix, n);
     bool exclusive = is_exclusive(r, p), begun = p->fold.info->seed || p->fold.identity;
     unsigned log = log_of(n);
     for (unsigned i = 0; i < n; i++)
@@ -316,7 +316,7 @@ static void store_line(columns *t, unsigned line, k_val at)
     for (uint32_t i = 0; i < r->part.n; i++)
         for (uint32_t c = 0; c < r->part.at[i].n && r->part.at[i].op->kind == L_ELEMENT; c++)
             vec_push(lw->arena, &term, r->part.at[i].element[c]);
-    k_val *x = arena_alloc(lw->arena, (term.n + 1) * sizeof *x);
+    k_val *x = arena_array(lw->arena, *x, term.n + 1);
     if (term.n)
         sk_emit(lw, term.n, term.at, x);
     for (uint32_t i = 0; i < r->part.n; i++) {
@@ -385,8 +385,8 @@ static void take_at(columns *t, unsigned n, k_val first, k_val within, k_val tur
         if (p->op->kind != L_SCAN)
             continue;
         column_state *s = &t->state[i];
-        s->element = arena_alloc(lw->arena, n * sizeof *s->element);
-        s->result = arena_alloc(lw->arena, n * sizeof *s->result);
+        s->element = arena_array(lw->arena, *s->element, n);
+        s->result = arena_array(lw->arena, *s->result, n);
         for (unsigned line = 0; line < n; line++)
             take_elements(t, i, line, sk_add(lw, first, k_i64(b, line)));
         if (t->kind == IN_ORDER)
@@ -563,7 +563,7 @@ static void walk(columns *t, unsigned at_once)
 static void declare_states(columns *t)
 {
     row_loop *r = t->r;
-    t->state = arena_alloc(r->lw->arena, (r->part.n + 1) * sizeof *t->state);
+    t->state = arena_array(r->lw->arena, *t->state, r->part.n + 1);
     for (uint32_t i = 0; i < r->part.n; i++) {
         const row_part *p = &r->part.at[i];
         column_state *s = &t->state[i];

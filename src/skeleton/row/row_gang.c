@@ -371,9 +371,9 @@ static void declare_members(row_loop *r, members *m)
     sk_lower *lw = r->lw;
     k_builder *b = &lw->b;
     m->late_keep = arena_alloc(lw->arena, r->part.n + 1);
-    m->keep = arena_alloc(lw->arena, (r->part.n + 1) * sizeof(k_val));
-    m->kept = arena_alloc(lw->arena, (r->part.n + 1) * sizeof(k_val *));
-    m->scanned = arena_alloc(lw->arena, (r->part.n + 1) * sizeof(k_val *));
+    m->keep = arena_array(lw->arena, k_val, r->part.n + 1);
+    m->kept = arena_array(lw->arena, k_val *, r->part.n + 1);
+    m->scanned = arena_array(lw->arena, k_val *, r->part.n + 1);
     for (uint32_t i = 0; i < r->part.n; i++) {
         const row_part *p = &r->part.at[i];
         bool packs = p->op->kind == L_PACK && row_takes_part(p, m->w);
@@ -429,7 +429,7 @@ static void list_terms(row_loop *r, const members *m, k_val **value)
         if (m->keep[i]) /* a counter: all others of its condition come later */
             vec_push(lw->arena, &term, p->keep);
     }
-    *value = arena_alloc(lw->arena, (term.n + 1) * sizeof(k_val));
+    *value = arena_array(lw->arena, k_val, term.n + 1);
     if (term.n)
         sk_emit(lw, term.n, term.at, *value);
 }
@@ -451,7 +451,7 @@ static void elements(row_loop *r, const gang *g, void *env)
 {
     sk_lower *lw = r->lw;
     const members *m = env;
-    k_val *next, *keep = arena_alloc(lw->arena, (r->part.n + 1) * sizeof(k_val));
+    k_val *next, *keep = arena_array(lw->arena, k_val, r->part.n + 1);
     row_use_kept(r, m->w->sweep, g->j);
     list_terms(r, m, &next);
     row_keep(r, m->w->sweep, g->j);

@@ -6,7 +6,7 @@ void row_declare_sums(row_loop *r, row_part *p, int64_t levels)
 {
     sk_lower *lw = r->lw;
     int64_t width = p->ordered ? ROW_GANG : ROW_SUMS;
-    k_mem *m = arena_alloc(lw->arena, p->n * sizeof(k_mem));
+    k_mem *m = arena_array(lw->arena, k_mem, p->n);
     for (uint32_t c = 0; c < p->n; c++)
         m[c] = k_shared(&lw->b, p->fold.info->type[c], levels * width, p->ordered ? "totals" : "sums");
     if (p->ordered)
@@ -15,7 +15,7 @@ void row_declare_sums(row_loop *r, row_part *p, int64_t levels)
         p->sums = m;
     if (!p->ordered || p->op->kind != L_FOLD)
         return;
-    p->tail = arena_alloc(lw->arena, p->n * sizeof(k_mem));
+    p->tail = arena_array(lw->arena, k_mem, p->n);
     for (uint32_t c = 0; c < p->n; c++)
         p->tail[c] = k_shared(&lw->b, p->fold.info->type[c], ROW_GANG, "tail");
 }

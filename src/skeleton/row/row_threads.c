@@ -160,7 +160,7 @@ static void position(walk *w, k_val at, k_val started)
         for (uint32_t c = 0; (scan ? !w->late : takes_part(p, w->sweep, w->late)) && c < row_terms(p); c++)
             vec_push(lw->arena, &term, p->element[c]);
     }
-    k_val *value = arena_alloc(lw->arena, (term.n + 1) * sizeof(k_val)), *next = value;
+    k_val *value = arena_array(lw->arena, k_val, term.n + 1), *next = value;
     if (term.n)
         sk_emit(lw, term.n, term.at, value);
     row_keep(r, w->sweep, j);
@@ -196,7 +196,7 @@ static void find_folds(walk *w)
 {
     row_loop *r = w->t->r;
     w->s = (sk_folds){.lw = r->lw, .neutral = true};
-    w->part = arena_alloc(r->lw->arena, (r->part.n + 1) * sizeof *w->part);
+    w->part = arena_array(r->lw->arena, *w->part, r->part.n + 1);
     for (uint32_t i = 0; i < r->part.n; i++) {
         const row_part *p = &r->part.at[i];
         if (!in_sweep(p, L_FOLD, w->sweep) || p->behind != w->late)
@@ -626,7 +626,7 @@ static void declare_kept(row_loop *r, int64_t length)
     if (!length)
         return;
     row_find_kept(r);
-    uint32_t *of = arena_alloc(r->lw->arena, (r->keeps.n + 1) * sizeof *of);
+    uint32_t *of = arena_array(r->lw->arena, *of, r->keeps.n + 1);
     row_share_kept(r, of);
     for (uint32_t i = 0; i < r->keeps.n; i++) {
         ir_type type = (ir_type)ir_at(r->lw->l->ir, r->keeps.at[i].term)->type;
@@ -640,7 +640,7 @@ void sk_build_group_row(sk_lower *lw)
 {
     const sk_cluster *c = lw->cluster;
     row_loop loop = {.lw = lw}, *r = &loop;
-    threads *t = arena_alloc(lw->arena, sizeof *t);
+    threads *t = arena_new(lw->arena, *t);
     *t = (threads){.r = r, .tile = larger(1, lw->options->row & ((1 << ROW_KEPT) - 1))};
     if (!c->by_threads) {
         lw->why.text = "threads of a block do not walk along these rows";
@@ -650,9 +650,9 @@ void sk_build_group_row(sk_lower *lw)
     k_builder *b = &lw->b;
     lw->out->k->group = (uint16_t)smaller(lw->options->group, t->tile * PIECE_THREADS);
     row_declare_results(r);
-    t->scan = arena_alloc(lw->arena, (r->part.n + 1) * sizeof *t->scan);
-    t->sums = arena_alloc(lw->arena, (r->part.n + 1) * sizeof *t->sums);
-    t->total = arena_alloc(lw->arena, (r->part.n + 1) * sizeof *t->total);
+    t->scan = arena_array(lw->arena, *t->scan, r->part.n + 1);
+    t->sums = arena_array(lw->arena, *t->sums, r->part.n + 1);
+    t->total = arena_array(lw->arena, *t->total, r->part.n + 1);
     for (uint32_t i = 0; i < r->part.n; i++)
         declare(t, &r->part.at[i], i);
     declare_kept(r, (lw->options->row >> ROW_KEPT) * KEPT_UNIT);
@@ -704,7 +704,7 @@ void row_find_threads(row_loop *r, sk_cluster *c)
                          (p->op->kind == L_SCAN && p->harmless && !p->behind && operations(r, p) <= MOST_OPERATIONS);
     }
     row_find_kept(r);
-    uint32_t *of = arena_alloc(r->lw->arena, (r->keeps.n + 1) * sizeof *of);
+    uint32_t *of = arena_array(r->lw->arena, *of, r->keeps.n + 1);
     row_share_kept(r, of);
     for (uint32_t i = 0; i < r->keeps.n; i++)
         c->thread_kept += of[i] == i ? ir_type_size((ir_type)ir_at(r->lw->l->ir, r->keeps.at[i].term)->type) : 0;

@@ -478,7 +478,7 @@ static ir_id *give(sk_segments *x, ir_id term)
 {
     sk_lower *lw = x->lw;
     const ir_array *info = ir_info(lw->l->ir, term);
-    ir_id *given = arena_alloc(lw->arena, info->components * sizeof *given);
+    ir_id *given = arena_array(lw->arena, *given, info->components);
     for (uint32_t c = 0; c < info->components; c++)
         given[c] = ir_var(lw->l->ir, info->type[c]);
     sk_give(&lw->body, term, given);
@@ -496,7 +496,7 @@ static void find_once(sk_segments *x)
     at.at[at.rank - 1] = x->of.segment;
     for (uint32_t i = 0; i < loop->op.n; i++)
         any |= loop->op.at[i].outer;
-    x->given = arena_alloc(lw->arena, (x->folds.fold.n + 1) * sizeof *x->given);
+    x->given = arena_array(lw->arena, *x->given, x->folds.fold.n + 1);
     for (uint32_t i = 0; i < x->folds.fold.n && any; i++)
         x->given[i] = give(x, x->folds.fold.at[i].op->term);
     for (uint32_t i = 0; i < loop->op.n; i++) {

@@ -132,11 +132,11 @@ bool sk_open_mixed(sk_segments *x)
     for (uint32_t i = 0; i < f->fold.n; i++)
         if (!sk_fold_harmless(lw, &f->fold.at[i]))
             return false;
-    sk_mixed *m = arena_alloc(lw->arena, sizeof *m);
+    sk_mixed *m = arena_new(lw->arena, *m);
     m->plain = plain;
     find_terms(x, m);
-    m->direct = arena_alloc(lw->arena, m->term.n * sizeof *m->direct);
-    m->element = arena_alloc(lw->arena, m->term.n * sizeof *m->element);
+    m->direct = arena_array(lw->arena, *m->direct, m->term.n);
+    m->element = arena_array(lw->arena, *m->element, m->term.n);
     for (uint32_t i = 0; i < m->term.n; i++) {
         m->direct[i] = find_direct(x, m, i);
         m->some_direct |= m->direct[i];
@@ -233,7 +233,7 @@ static void compute_elements(sk_segments *x, const sk_segment *of)
         vec_push(lw->arena, &term, stored->term.at[i]);
     if (!term.n)
         return;
-    k_val *value = arena_alloc(lw->arena, term.n * sizeof *value), k = k_for_all(b, sk_sub(lw, end, of->begin));
+    k_val *value = arena_array(lw->arena, *value, term.n), k = k_for_all(b, sk_sub(lw, end, of->begin));
     uint32_t mark = sk_scope(lw);
     sk_use_segment(x, of);
     if (m->numbered)
@@ -255,7 +255,7 @@ static k_val *element(sk_segments *x, const sk_segment *of, k_val number, k_val 
 {
     sk_lower *lw = x->lw;
     const sk_mixed *m = x->mixed;
-    k_val *value = arena_alloc(lw->arena, m->term.n * sizeof *value);
+    k_val *value = arena_array(lw->arena, *value, m->term.n);
     uint32_t mark = sk_scope(lw);
     if (m->some_direct) {
         sk_use_segment(x, of);

@@ -94,7 +94,7 @@ static k_mem *find_left(sk_segments *s, const packed *m, ir_id keep)
 {
     sk_lower *lw = s->lw;
     ir_program *ir = lw->l->ir;
-    k_mem *left = arena_alloc(lw->arena, (m->n + 1) * sizeof *left);
+    k_mem *left = arena_array(lw->arena, *left, m->n + 1);
     for (uint32_t c = 0; c < m->n; c++) {
         ir_id term = m->element[c], zero = ir_const(ir, (ir_type)ir_at(ir, term)->type, 0);
         if (!sk_mentions(lw, 1, &term, s->of.segment))
@@ -130,7 +130,7 @@ sk_packs *sk_open_packs(sk_segments *s)
     const l_cluster *loop = lw->cluster->loop;
     if (!sk_segments_pack(lw->cluster) || lw->options->group) /* where blocks are many threads, packs are row loops */
         return NULL;
-    sk_packs *x = arena_alloc(lw->arena, sizeof *x);
+    sk_packs *x = arena_new(lw->arena, *x);
     for (uint32_t i = 0; i < lw->out->k->mem.n; i++) /* only what is packed goes past the caches */
         lw->out->k->mem.at[i].stream = false;
     for (uint32_t i = 0; i < loop->op.n; i++) {
@@ -140,7 +140,7 @@ sk_packs *sk_open_packs(sk_segments *s)
             continue;
         packed m = {.op = op, .n = op->kind == L_PACK ? info->components : 0, .direct = true};
         m.condition = find_condition(s, x, keep_of(lw, op));
-        m.kept = arena_alloc(lw->arena, (m.n + 1) * sizeof *m.kept);
+        m.kept = arena_array(lw->arena, *m.kept, m.n + 1);
         if (m.n) /* a copy, as terms of others may move what is found here */
             m.element = arena_copy(lw->arena, sk_operand(&lw->body, op->term, 1, &lw->at), m.n * sizeof *m.element);
         m.left = find_left(s, &m, x->condition.at[m.condition].keep);
@@ -199,8 +199,8 @@ static gang declare_gang(sk_segments *s)
     sk_lower *lw = s->lw;
     sk_packs *x = s->packs;
     k_builder *b = &lw->b;
-    gang g = {.keep = arena_alloc(lw->arena, x->condition.n * sizeof *g.keep)};
-    g.x = arena_alloc(lw->arena, x->member.n * sizeof *g.x);
+    gang g = {.keep = arena_array(lw->arena, *g.keep, x->condition.n)};
+    g.x = arena_array(lw->arena, *g.x, x->member.n);
     for (uint32_t i = 0; i < x->condition.n; i++)
         g.keep[i] = k_decl(b, k_literal(b, T_BOOL, 0), "keep");
     for (uint32_t i = 0; i < x->member.n; i++) {
@@ -234,7 +234,7 @@ static void take_elements(sk_segments *s, k_val j, const gang *g)
     k_builder *b = &lw->b;
     sk_packs *x = s->packs;
     uint32_t mark = sk_scope(lw);
-    k_val *keep = arena_alloc(lw->arena, x->condition.n * sizeof *keep), around = lw->element;
+    k_val *keep = arena_array(lw->arena, *keep, x->condition.n), around = lw->element;
     lw->element = sk_add(lw, k_get(b, x->origin), j);
     sk_bind(lw, lw->at.linear, lw->element);
     for (uint32_t i = 0; i < x->condition.n; i++)

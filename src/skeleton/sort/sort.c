@@ -13,8 +13,8 @@ void sk_sort_begin(sk_sort *s, sk_lower *lw, uint16_t lanes, bool composed, bool
     s->n = s->info->components;
     s->keys = s->info->keys;
     s->descending = ir_at(lw->l->ir, op->term)->flags & IR_DESCENDING;
-    s->from = arena_alloc(lw->arena, s->n * sizeof(k_mem));
-    s->to = arena_alloc(lw->arena, s->n * sizeof(k_mem));
+    s->from = arena_array(lw->arena, k_mem, s->n);
+    s->to = arena_array(lw->arena, k_mem, s->n);
     if (composed)
         s->element = sk_define(&lw->body, op->term, &lw->at);
     if (s->info->fn)
@@ -111,7 +111,7 @@ k_val sk_sort_before(sk_sort *s, const k_val *x, const k_val *y)
         sk_scope_end(lw, mark);
         return before;
     }
-    k_val *left = arena_alloc(lw->arena, 2 * s->keys * sizeof(k_val)), *right = left + s->keys;
+    k_val *left = arena_array(lw->arena, k_val, 2 * s->keys), *right = left + s->keys;
     for (uint32_t c = 0; c < s->keys; c++) {
         left[c] = sk_order_bits(b, s->info->type[c], x[c], s->descending);
         right[c] = sk_order_bits(b, s->info->type[c], y[c], s->descending);
@@ -244,9 +244,9 @@ void sk_build_sort_chunks(sk_lower *lw)
     sk_sort_begin(s, lw, 1, true, true);
     lw->out->k->group = (uint16_t)(lw->options->group ? size.threads : 0);
     chunk c = {.s = s,
-               .room = arena_alloc(lw->arena, s->n * sizeof(k_mem)),
-               .x = arena_alloc(lw->arena, s->n * sizeof(k_val)),
-               .y = arena_alloc(lw->arena, s->n * sizeof(k_val))};
+               .room = arena_array(lw->arena, k_mem, s->n),
+               .x = arena_array(lw->arena, k_val, s->n),
+               .y = arena_array(lw->arena, k_val, s->n)};
     c.run = s->keys && !lw->options->group ? RUN_OF_KEYS : RUN;
     for (uint32_t k = 0; k < s->n; k++)
         c.room[k] = k_shared(b, s->info->type[k], 2 * size.threads * size.length, "room");

@@ -52,7 +52,7 @@ static void insert(rows *r, k_val k)
     sk_lower *lw = r->s.lw;
     k_builder *b = &lw->b;
     const uint32_t n = r->s.n;
-    k_val *x = arena_alloc(lw->arena, 4 * n * sizeof(k_val)), *y = x + n, *left = y + n, *right = left + n;
+    k_val *x = arena_array(lw->arena, k_val, 4 * n), *y = x + n, *left = y + n, *right = left + n;
     k_val one = k_i64(b, 1), back = k_for(b, k_i64(b, 0), k, false), here = sk_sub(lw, k, back);
     uint32_t mark = sk_scope(lw);
     k_val to = place_of(r, here), from = place_of(r, sk_sub(lw, here, one));
@@ -88,7 +88,7 @@ static void sort_rows(rows *r, k_val first, k_val count, k_val n)
 {
     sk_lower *lw = r->s.lw;
     k_builder *b = &lw->b;
-    k_val *x = arena_alloc(lw->arena, r->s.n * sizeof(k_val));
+    k_val *x = arena_array(lw->arena, k_val, r->s.n);
     r->lane = k_for_all(b, count);
     k_val row = sk_add(lw, first, r->lane), begin = sk_mul(lw, row, n), k = k_for(b, k_i64(b, 0), n, false);
     uint32_t mark = sk_scope(lw);
@@ -120,14 +120,15 @@ void sk_build_sort_lanes(sk_lower *lw)
     sk_sort_begin(&r->s, lw, (uint16_t)lanes, true, true);
     const uint32_t n = r->s.n;
     r->lanes = k_i64(b, lanes);
-    r->room = arena_alloc(lw->arena, n * sizeof(k_mem));
-    r->order = arena_alloc(lw->arena, n * sizeof(k_mem));
-    r->x = arena_alloc(lw->arena, n * sizeof(k_val));
-    r->x_order = arena_alloc(lw->arena, n * sizeof(k_val));
+    r->room = arena_array(lw->arena, k_mem, n);
+    r->order = arena_array(lw->arena, k_mem, n);
+    r->x = arena_array(lw->arena, k_val, n);
+    r->x_order = arena_array(lw->arena, k_val, n);
     for (uint32_t c = 0; c < n; c++) {
         r->room[c] = k_shared(b, info->type[c], SK_SORT_SHORT * lanes, "room");
         bool kept = keeps_order(info, c);
-        r->order[c] = kept ? k_shared(b, ir_type_unsigned(ir_type_size(info->type[c])), SK_SORT_SHORT * lanes, "order") : 0;
+        r->order[c] =
+            kept ? k_shared(b, ir_type_unsigned(ir_type_size(info->type[c])), SK_SORT_SHORT * lanes, "order") : 0;
     }
     k_val length = sk_slot(lw, 0, "row_length"), all = sk_slot(lw, 1, "rows"), some = sk_slot(lw, 2, "gangs_a_piece");
     k_val begin = sk_mul(lw, sk_mul(lw, k_piece(b), some), r->lanes), left = sk_sub(lw, all, begin);

@@ -141,8 +141,7 @@ static void take(local *l, k_val row, k_val begin)
 {
     sk_lower *lw = l->x.s.lw;
     k_builder *b = &lw->b;
-    k_val *value = arena_alloc(lw->arena, l->x.s.n * sizeof(k_val)),
-          *word = arena_alloc(lw->arena, l->x.s.n * sizeof(k_val));
+    k_val *value = arena_array(lw->arena, k_val, l->x.s.n), *word = arena_array(lw->arena, k_val, l->x.s.n);
     k_val lane = k_for_all(b, l->count);
     uint32_t mark = sk_scope(lw);
     k_val linear = sk_add(lw, l->first, lane);
@@ -191,7 +190,7 @@ static void open_local(local *l, sk_lower *lw, bool composed)
     sk_sort_begin(&l->x.s, lw, LANES, composed, true);
     l->most = sk_sort_room(l->x.s.info);
     l->record = sk_record_of(lw->arena, l->x.s.info);
-    l->room = arena_alloc(lw->arena, l->record.words * sizeof(k_mem));
+    l->room = arena_array(lw->arena, k_mem, l->record.words);
     for (uint32_t w = 0; w < l->record.words; w++)
         l->room[w] = k_shared(b, l->record.word[w].type, 2 * l->most, "room");
     l->digit = k_shared(b, T_U32, SK_STAGE, "digit");

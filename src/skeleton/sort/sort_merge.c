@@ -50,7 +50,7 @@ static k_val find_cut(sk_sort *s, const sk_runs *r, k_val d, k_val least, k_val 
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     k_val one = k_i64(b, 1), low = k_decl(b, least, "low"), high = k_decl(b, most, "high");
-    k_val *x = arena_alloc(lw->arena, s->n * sizeof(k_val)), *y = arena_alloc(lw->arena, s->n * sizeof(k_val));
+    k_val *x = arena_array(lw->arena, k_val, s->n), *y = arena_array(lw->arena, k_val, s->n);
     k_loop(b);
     uint32_t mark = sk_scope(lw);
     k_val l = k_get(b, low), h = k_get(b, high);
@@ -79,7 +79,7 @@ static void step(sk_sort *s, const sk_runs *r, const part *p, bool both)
     k_builder *b = &lw->b;
     uint32_t mark = sk_scope(lw);
     k_val one = k_i64(b, 1), i = k_get(b, p->left), j = k_get(b, p->right), k = k_get(b, p->at);
-    k_val *x = arena_alloc(lw->arena, s->n * sizeof(k_val)), *y = arena_alloc(lw->arena, s->n * sizeof(k_val));
+    k_val *x = arena_array(lw->arena, k_val, s->n), *y = arena_array(lw->arena, k_val, s->n);
     (both ? load : load_any)(s, r, i, x);
     (both ? load : load_any)(s, r, j, y);
     k_val takes = sk_sort_before(s, y, x);
@@ -273,7 +273,7 @@ void sk_build_sort_runs(sk_lower *lw)
     k_mem state = sk_sort_state(s), falls = k_shared(b, T_I64, SIDE, "falls"), last = k_shared(b, T_I64, SIDE, "last");
     k_val n = sk_slot(lw, 0, "row_length"), side = k_i64(b, SIDE), zero = k_i64(b, 0), one = k_i64(b, 1);
     k_val begin = sk_mul(lw, k_piece(b), k_i64(b, SK_RUN_PIECE));
-    k_val *x = arena_alloc(lw->arena, s->n * sizeof(k_val)), *y = arena_alloc(lw->arena, s->n * sizeof(k_val));
+    k_val *x = arena_array(lw->arena, k_val, s->n), *y = arena_array(lw->arena, k_val, s->n);
     k_val lane = k_for_all(b, side);
     k_store(b, falls, lane, zero);
     k_store(b, last, lane, zero);

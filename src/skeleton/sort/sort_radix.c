@@ -103,7 +103,7 @@ static seen open_seen(radix *x, int64_t lanes)
 {
     sk_lower *lw = x->s.lw;
     k_builder *b = &lw->b;
-    seen of = {arena_alloc(lw->arena, x->s.keys * sizeof(k_mem)), arena_alloc(lw->arena, x->s.keys * sizeof(k_mem))};
+    seen of = {arena_array(lw->arena, k_mem, x->s.keys), arena_array(lw->arena, k_mem, x->s.keys)};
     if (!x->r.first)
         return of;
     for (uint32_t k = 0; k < x->s.keys; k++) {
@@ -129,7 +129,7 @@ static k_val see(radix *x, const seen *of, k_val lane, k_val k)
     k_builder *b = &lw->b;
     if (!x->r.first)
         return sk_radix_key(x, k);
-    k_val *key = arena_alloc(lw->arena, x->s.keys * sizeof(k_val));
+    k_val *key = arena_array(lw->arena, k_val, x->s.keys);
     sk_radix_element(x, k, 0, x->s.keys, key);
     for (uint32_t i = 0; i < x->s.keys; i++) {
         k_val bits = sk_order_bits(b, x->s.info->type[i], key[i], x->s.descending);
@@ -278,8 +278,7 @@ static k_val stage_elements(mover *m, k_val base)
     k_builder *b = &lw->b;
     k_val there = sk_min(lw, k_i64(b, STAGE), sk_sub(lw, x->count, base)), lane = k_for_all(b, there);
     uint32_t mark = sk_scope(lw);
-    k_val k = sk_add(lw, base, lane), *value = arena_alloc(lw->arena, 2 * x->s.n * sizeof(k_val)),
-          *word = value + x->s.n;
+    k_val k = sk_add(lw, base, lane), *value = arena_array(lw->arena, k_val, 2 * x->s.n), *word = value + x->s.n;
     k_store(b, m->digit, lane, sk_radix_own_digit(x, sk_radix_key(x, k), T_U32));
     if (x->s.element) {
         sk_sort_element(&x->s, 0, x->s.n, sk_add(lw, x->linear, k), value);
@@ -343,7 +342,7 @@ static void gather_element(mover *m, k_val base, k_val i, k_val at)
     radix *x = m->x;
     sk_lower *lw = x->s.lw;
     k_builder *b = &lw->b;
-    k_val *value = arena_alloc(lw->arena, 2 * x->s.n * sizeof(k_val)), *word = value + x->s.n;
+    k_val *value = arena_array(lw->arena, k_val, 2 * x->s.n), *word = value + x->s.n;
     if (!x->s.element) {
         for (uint32_t c = 0; c < x->s.n; c++)
             value[c] = k_load(b, x->s.from[c], sk_add(lw, sk_add(lw, x->linear, base), i));
@@ -393,8 +392,8 @@ static void move_one_by_one(radix *x, k_mem state)
     m->place = k_shared(b, T_I64, x->digits, "place");
     m->digit = k_shared(b, T_U32, STAGE, "digit");
     m->record = sk_record_of(lw->arena, x->s.info);
-    m->staged = arena_alloc(lw->arena, m->record.words * sizeof(k_mem));
-    m->line = arena_alloc(lw->arena, m->record.words * sizeof(k_mem));
+    m->staged = arena_array(lw->arena, k_mem, m->record.words);
+    m->line = arena_array(lw->arena, k_mem, m->record.words);
     if (m->length) {
         m->start = k_shared(b, T_I64, x->digits, "start");
         m->skew = sk_slot(lw, SK_SKEW, "skew");

@@ -37,8 +37,7 @@ static bool joins(filling *f, ir_type t, unsigned *shift)
 sk_record sk_record_of(arena *a, const ir_array *info)
 {
     const uint32_t n = info->components;
-    sk_record r = {
-        .info = info, .part = arena_alloc(a, n * sizeof *r.part), .word = arena_alloc(a, n * sizeof *r.word)};
+    sk_record r = {.info = info, .part = arena_array(a, *r.part, n), .word = arena_array(a, *r.word, n)};
     filling f = {.used = WORD_BITS};
     for (uint32_t c = 0; c < n; c++) {
         unsigned shift;

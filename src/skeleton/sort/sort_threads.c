@@ -39,7 +39,7 @@ typedef struct seen { /* of the bits of a key: those that any element has had, a
 static seen *open_seen(radix *x)
 {
     k_builder *b = &x->s.lw->b;
-    seen *of = arena_alloc(x->s.lw->arena, x->s.keys * sizeof *of);
+    seen *of = arena_array(x->s.lw->arena, *of, x->s.keys);
     for (uint32_t k = 0; k < x->s.keys && x->r.first; k++) {
         ir_type u = ir_type_unsigned(ir_type_size(x->s.info->type[k]));
         of[k].type = u == T_U64 ? T_U64 : T_U32; /* those that have atomics */
@@ -79,7 +79,7 @@ static void count_element(radix *x, k_mem table, k_val from, k_val k, k_val *any
     sk_lower *lw = x->s.lw;
     k_builder *b = &lw->b;
     uint32_t mark = sk_scope(lw);
-    k_val *key = arena_alloc(lw->arena, (x->s.keys + 1) * sizeof(k_val));
+    k_val *key = arena_array(lw->arena, k_val, x->s.keys + 1);
     if (x->r.first)
         sk_radix_element(x, k, 0, x->s.keys, key);
     else
@@ -99,7 +99,7 @@ static void count_elements(radix *x, k_mem table, const seen *of)
     sk_lower *lw = x->s.lw;
     k_builder *b = &lw->b;
     const int64_t threads = sk_radix_threads(lw->options);
-    k_val *any = arena_alloc(lw->arena, 2 * x->s.keys * sizeof(k_val)), *all = any + x->s.keys;
+    k_val *any = arena_array(lw->arena, k_val, 2 * x->s.keys), *all = any + x->s.keys;
     k_val thread = k_for_all(b, k_i64(b, threads));
     k_val own = k_let(b, OP_BIT_AND, thread, k_i64(b, TABLES - 1), 0), from = sk_mul(lw, own, k_i64(b, x->digits + 1));
     for (uint32_t i = 0; i < x->s.keys && x->r.first; i++) {

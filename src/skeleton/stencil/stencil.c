@@ -143,7 +143,7 @@ static void stage_columns(stages *s, const stage *g, const tile *t, const line *
     s->copying = g->copy ? g : NULL;
     k_val column = begin_part(s, l, x, &mark);
     lw->element = sk_add(lw, sk_mul(lw, l->row, t->width), column);
-    k_val *value = arena_alloc(lw->arena, g->info->components * sizeof(k_val));
+    k_val *value = arena_array(lw->arena, k_val, g->info->components);
     sk_emit(lw, g->info->components, term, value);
     s->copying = NULL;
     k_val position = g->op->staged ? ring_position(s, g, g->info->rank > 1 ? l->row : 0, column) : 0;
@@ -156,7 +156,7 @@ static ir_id *block_terms(stages *s, const stage *g, const part *x, arena *a)
 {
     unsigned components = g->info->components, across = s->at.rank - 2u;
     ir_program *p = s->lw->l->ir;
-    ir_id *term = arena_alloc(a, (size_t)s->rows * components * sizeof(ir_id));
+    ir_id *term = arena_array(a, ir_id, (size_t)s->rows * components);
     sk_body body;
     sk_index first = open_part(s, x, a, &body);
     body.several = true;
@@ -174,7 +174,7 @@ static void store_rows(stages *s, const stage *g, const tile *t, k_val row, k_va
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     unsigned components = g->info->components;
-    k_val *position = arena_alloc(lw->arena, (size_t)s->rows * sizeof(k_val));
+    k_val *position = arena_array(lw->arena, k_val, (size_t)s->rows);
     for (int64_t u = 0; u < s->rows; u++)
         position[u] = sk_add(lw, sk_mul(lw, sk_add(lw, row, k_i64(b, u)), t->width), column);
     for (int64_t u = 0; u < s->rows; u++)
@@ -206,7 +206,7 @@ static void block_columns(stages *s, const stage *g, const tile *t, const line *
     unsigned components = g->info->components;
     uint32_t mark;
     const ir_id *term = block_terms(s, g, x, lw->arena);
-    k_val *value = arena_alloc(lw->arena, (size_t)s->rows * components * sizeof(k_val));
+    k_val *value = arena_array(lw->arena, k_val, (size_t)s->rows * components);
     k_val column = begin_part(s, l, x, &mark);
     if (x->how == WHOLE || x->how == GANGS)
         fetch_ahead(s, g, t, column);
@@ -246,7 +246,7 @@ static void copy_columns(stages *s, const stage *g, const tile *t, k_val row, k_
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    k_val *value = arena_alloc(lw->arena, g->info->components * sizeof(k_val));
+    k_val *value = arena_array(lw->arena, k_val, g->info->components);
     k_val lane = few ? k_for_few(b, count) : k_for_all(b, count);
     uint32_t mark = sk_scope(lw);
     k_val column = sk_add(lw, from, lane);
@@ -633,7 +633,7 @@ void sk_build_stencil(sk_lower *lw)
         g->width = s.aligned ? round_up(before + tile_columns + g->need.right, LINE) + FULL
                              : before + tile_columns + g->need.right;
         g->first_column = sk_sub(lw, t.left, k_i64(b, before));
-        g->rows = arena_alloc(a, g->info->components * sizeof(k_mem));
+        g->rows = arena_array(a, k_mem, g->info->components);
         for (unsigned k = 0; k < g->info->components && g->op->staged; k++)
             g->rows[k] = k_shared(b, g->info->type[k], g->ring * g->width,
                                   arena_printf(a, "rows_a%u", lw->l->number[g->op->term]));

@@ -360,7 +360,7 @@ static void copy_for(stages *s, const stage *g, arena *a)
         if (!worth_copying(s, &found.at[i]))
             continue;
         ir_id array = found.at[i].node;
-        l_op *op = arena_alloc(a, sizeof(*op));
+        l_op *op = arena_new(a, *op);
         *op = (l_op){.term = array, .kind = L_ELEMENT, .staged = true};
         vec_push(a, &s->stage, ((stage){.op = op, .info = ir_info(s->lw->l->ir, array), .ring = 1, .copy = true}));
     }
@@ -376,7 +376,7 @@ static void add_copies(stages *s, arena *a)
         if (s->stage.at[i].block && block_cost(s, &s->stage.at[i], sk_block_columns(&s->stage.at[i]), a) >= LEAST_COST)
             copy_for(s, &s->stage.at[i], a);
     find_pads(s->lw->l, a, s);
-    stage *ordered = arena_alloc(a, s->stage.n * sizeof(stage));
+    stage *ordered = arena_array(a, stage, s->stage.n);
     uint32_t n = 0;
     for (uint32_t i = own; i < s->stage.n; i++)
         if (s->stage.at[i].pad)

@@ -60,7 +60,7 @@ static bool open_object(object *o)
 /* From `end` on; returns where it ends, 0 if it cannot be. */
 static size_t lay_out(object *o, size_t end, arena *a)
 {
-    o->place = arena_alloc(a, o->head->e_shnum * sizeof(*o->place));
+    o->place = arena_array(a, *o->place, o->head->e_shnum);
     for (unsigned i = 0; i < o->head->e_shnum; i++) {
         const Elf64_Shdr *s = &o->section[i];
         o->place[i] = SIZE_MAX;
@@ -161,7 +161,7 @@ static bool copy_all(uint32_t n, object *o, uint8_t *out, const char **why)
 
 bool cg_blob_make(uint32_t n, const cg_object *given, arena *a, emit_cpu_blob *out, const char **why)
 {
-    object *o = arena_alloc(a, n * sizeof(*o));
+    object *o = arena_array(a, *o, n);
     size_t size = 0, entry = 0;
     for (uint32_t i = 0; i < n; i++) {
         o[i] = (object){.at = given[i].at, .bytes = given[i].bytes, .all = o, .objects = n, .arena = a};

@@ -127,9 +127,9 @@ void cg_find_quiet(cg *g)
         any = picks(g, &k->stmt.at[r]);
     if (!any)
         return;
-    f.wanted = arena_alloc(g->arena, k->value.n * sizeof(bool));
-    f.quiet = arena_alloc(g->arena, k->value.n * sizeof(bool));
-    bool *variable = arena_alloc(g->arena, k->value.n * sizeof(bool));
+    f.wanted = arena_array(g->arena, bool, k->value.n);
+    f.quiet = arena_array(g->arena, bool, k->value.n);
+    bool *variable = arena_array(g->arena, bool, k->value.n);
     want(&f);
     for (k_ref r = 1; r < k->stmt.n; r++) {
         const k_stmt *s = &k->stmt.at[r];

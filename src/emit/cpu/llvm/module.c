@@ -163,7 +163,7 @@ cg_ref cg_argument(cg *g, uint32_t i)
 static void number_globals(cg *g)
 {
     uint32_t n = 0;
-    g->number = arena_alloc(g->arena, g->k->mem.n * sizeof(*g->number));
+    g->number = arena_array(g->arena, *g->number, g->k->mem.n);
     for (k_mem m = 1; m < g->k->mem.n; m++)
         g->number[m] = g->k->mem.at[m].space == K_GLOBAL ? n++ : 0;
 }
@@ -184,8 +184,8 @@ void cg_read_launch(cg *g, bool all)
     g->mem = g->arg = NULL;
     if (!all || k->mem.n + k->arg_type.n > MOST_POINTERS)
         return;
-    cg_ref *mem = arena_alloc(g->arena, k->mem.n * sizeof(*mem));
-    cg_ref *arg = arena_alloc(g->arena, (k->arg_type.n + 1) * sizeof(*arg));
+    cg_ref *mem = arena_array(g->arena, *mem, k->mem.n);
+    cg_ref *arg = arena_array(g->arena, *arg, k->arg_type.n + 1);
     for (k_mem m = 1; m < k->mem.n; m++)
         mem[m] = cg_memory(g, m);
     for (uint32_t i = 0; i < k->arg_type.n; i++)
@@ -393,7 +393,7 @@ void cg_finish_module(cg *g)
 static void to_blob(cg *g, emit_cpu_code *code)
 {
     const char *why = NULL;
-    cg_object *object = arena_alloc(g->arena, g->objects.n * sizeof(*object));
+    cg_object *object = arena_array(g->arena, *object, g->objects.n);
     for (uint32_t i = 0; i < g->objects.n; i++)
         object[i] = (cg_object){LLVMGetBufferStart(g->objects.at[i]), LLVMGetBufferSize(g->objects.at[i])};
     if (!cg_blob_make(g->objects.n, object, g->arena, &code->blob, &why))
@@ -467,8 +467,8 @@ static void open_state(job *j)
     g->target_cpu = j->h.cpu;
     g->target_features = j->h.features;
     g->narrow = k->narrow ? k_find_indices(k, a) : NULL;
-    g->value = arena_alloc(a, k->value.n * sizeof(*g->value));
-    g->ranked = arena_alloc(a, k->value.n * sizeof(*g->ranked));
+    g->value = arena_array(a, *g->value, k->value.n);
+    g->ranked = arena_array(a, *g->ranked, k->value.n);
     g->keep_asm = j->options && j->options->keep_asm;
     g->only_digest = j->options && j->options->only_digest;
     g->keep_ir = g->only_digest || (j->options && j->options->keep_ir);

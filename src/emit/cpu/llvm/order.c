@@ -29,7 +29,7 @@ static uint32_t find_factors(order *o)
 {
     cg *g = o->g;
     uint32_t factors = 0;
-    g->factor = arena_alloc(g->arena, g->k->value.n * sizeof(*g->factor));
+    g->factor = arena_array(g->arena, *g->factor, g->k->value.n);
     for (uint32_t i = 0; i < o->stmt.n; i++) {
         const k_stmt *s = &g->k->stmt.at[o->stmt.at[i]];
         for (unsigned k = 0; k < k_operands(s); k++)
@@ -41,7 +41,7 @@ static uint32_t find_factors(order *o)
 
 static void make_table(cg *g, uint32_t factors)
 {
-    cg_ref *element = arena_alloc(g->arena, factors * sizeof(*element));
+    cg_ref *element = arena_array(g->arena, *element, factors);
     for (k_val v = 1; v < g->k->value.n; v++)
         if (g->factor[v])
             element[g->factor[v] - 1] = cg_const(g, T_F32, g->k->value.at[v].bits);
@@ -93,10 +93,10 @@ static void find_users(order *o)
 {
     cg *g = o->g;
     uint32_t n = o->stmt.n, all = 0;
-    o->number = arena_alloc(g->arena, g->k->value.n * sizeof(*o->number));
-    o->waiting = arena_alloc(g->arena, n * sizeof(*o->waiting));
-    o->uses_end = arena_alloc(g->arena, (n + 1) * sizeof(*o->uses_end));
-    o->done = arena_alloc(g->arena, n * sizeof(*o->done));
+    o->number = arena_array(g->arena, *o->number, g->k->value.n);
+    o->waiting = arena_array(g->arena, *o->waiting, n);
+    o->uses_end = arena_array(g->arena, *o->uses_end, n + 1);
+    o->done = arena_array(g->arena, *o->done, n);
     for (uint32_t i = 0; i < n; i++)
         if (g->k->stmt.at[o->stmt.at[i]].dst)
             o->number[g->k->stmt.at[o->stmt.at[i]].dst] = i + 1;
@@ -109,7 +109,7 @@ static void find_users(order *o)
                 o->waiting[i]++;
             }
     }
-    o->use = arena_alloc(g->arena, (all + 1) * sizeof(*o->use));
+    o->use = arena_array(g->arena, *o->use, all + 1);
     uint32_t sum = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t count = end[i];

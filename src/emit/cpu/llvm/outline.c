@@ -304,13 +304,12 @@ static int by_start(const void *a, const void *b)
 static void place(crossings *c)
 {
     cg *g = c->g;
-    uint32_t *ending =
-        arena_alloc(g->arena, (c->stretch + 2) * sizeof(*ending)); /* first value that is used there last */
-    uint32_t *next = arena_alloc(g->arena, c->life.n * sizeof(*next));
+    uint32_t *ending = arena_array(g->arena, *ending, c->stretch + 2); /* first value that is used there last */
+    uint32_t *next = arena_array(g->arena, *next, c->life.n);
     VEC(uint32_t) unused[CLASSES] = {0};
     uint32_t now = 0;
     qsort(c->life.at + 1, c->life.n - 1, sizeof(*c->life.at), by_start);
-    g->crossed = arena_alloc(g->arena, c->life.n * sizeof(*g->crossed));
+    g->crossed = arena_array(g->arena, *g->crossed, c->life.n);
     g->frame_bytes = CG_FRAME_HEAD;
     for (uint32_t i = 1; i < c->life.n; i++) {
         life *l = &c->life.at[i];
@@ -357,20 +356,20 @@ void cg_find_parts(cg *g)
     g->at_once = k->stmt.n;
     if (k->stmt.n <= large / CHECK_WEIGHT)
         return;
-    f.weight = arena_alloc(a, k->stmt.n * sizeof(*f.weight));
+    f.weight = arena_array(a, *f.weight, k->stmt.n);
     find_weights(&f);
     if (!choose_sizes(&f))
         return;
-    g->part = arena_alloc(a, k->stmt.n * sizeof(*g->part));
+    g->part = arena_array(a, *g->part, k->stmt.n);
     assign(&f);
     if (!keep_large_parts(&f)) {
         g->part = NULL;
         return;
     }
-    g->crossing = arena_alloc(a, k->value.n * sizeof(*g->crossing));
-    c.defined = arena_alloc(a, k->value.n * sizeof(*c.defined));
-    c.touched = arena_alloc(a, k->value.n * sizeof(*c.touched));
-    c.loop_of = arena_alloc(a, k->value.n * sizeof(*c.loop_of));
+    g->crossing = arena_array(a, *g->crossing, k->value.n);
+    c.defined = arena_array(a, *c.defined, k->value.n);
+    c.touched = arena_array(a, *c.touched, k->value.n);
+    c.loop_of = arena_array(a, *c.loop_of, k->value.n);
     find_crossings(&c);
     place(&c);
 }

@@ -99,11 +99,11 @@ void cg_scan(cg *g)
 {
     const kernel *k = g->k;
     arena *a = g->arena;
-    g->facts = arena_alloc(a, k->stmt.n * sizeof(*g->facts));
+    g->facts = arena_array(a, *g->facts, k->stmt.n);
     scan s = {.g = g};
-    s.declared = arena_alloc(a, k->value.n * sizeof(k_ref));
-    s.loaded = arena_alloc(a, k->mem.n * sizeof(k_ref));
-    s.stored = arena_alloc(a, k->mem.n * sizeof(k_ref));
+    s.declared = arena_array(a, k_ref, k->value.n);
+    s.loaded = arena_array(a, k_ref, k->mem.n);
+    s.stored = arena_array(a, k_ref, k->mem.n);
     k_walk_begin(&s.walk, k, a);
     while (k_walk_next(&s.walk)) {
         k_ref id = s.walk.at, parent = k_walk_parent(&s.walk);

@@ -197,7 +197,7 @@ void cg_shifted_begin(cg *g, const k_stmt *for_all, cg_ref count)
     if (!g->cpu.avx512 || g->lanes == 1)
         return;
     if (!g->stamp)
-        g->stamp = arena_alloc(g->arena, g->k->value.n * sizeof(*g->stamp));
+        g->stamp = arena_array(g->arena, *g->stamp, g->k->value.n);
     finding f = {.g = g, .stamp = ++g->stamps, .thread = for_all->dst};
     bool any = false;
     for (k_ref r = for_all->body; r; r = g->k->stmt.at[r].next) {
@@ -206,7 +206,7 @@ void cg_shifted_begin(cg *g, const k_stmt *for_all, cg_ref count)
     }
     if (!any)
         return;
-    cg_shifted *found = arena_alloc(g->arena, sizeof(*found));
+    cg_shifted *found = arena_new(g->arena, *found);
     sum index[CG_MOST_ROWS];
     find_rows(&f, found, index, for_all->body);
     if (!is_bound_by_loads(g->k, found, for_all->body))

@@ -115,7 +115,7 @@ static void find_uses(stages *s)
     cg *g = s->g;
     k_walk w;
     uint32_t stage = 1;
-    s->last_use = arena_alloc(g->arena, g->k->value.n * sizeof(*s->last_use));
+    s->last_use = arena_array(g->arena, *s->last_use, g->k->value.n);
     k_walk_begin(&w, g->k, g->arena);
     while (k_walk_next(&w)) {
         const k_stmt *st = &g->k->stmt.at[w.at];

@@ -56,7 +56,7 @@ void cg_staggered_list(cg *g, const k_stmt *s, cg_ref base)
         vec_push(g->arena, &list, r);
     cg_set_lanes(g, each);
     for (unsigned p = 0; p < PARTS; p++) {
-        part[p] = arena_alloc(g->arena, g->k->value.n * sizeof(cg_value));
+        part[p] = arena_array(g->arena, cg_value, g->k->value.n);
         memcpy(part[p], value, g->k->value.n * sizeof(cg_value));
         cg_ref start = LLVMBuildNSWAdd(g->b, base, cg_i64(g, (int64_t)p * each), "");
         part[p][s->dst] = (cg_value){.form = FORM_LINEAR, .v = start, .step = cg_i64(g, 1)};

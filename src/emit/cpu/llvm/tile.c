@@ -654,7 +654,7 @@ static void turns_together(plan *p, unsigned n)
     cg_at(g, some);
     for (unsigned i = 0; i < p->accesses; i++) {
         bool global = g->k->mem.at[g->k->stmt.at[p->access[i].stmt].mem].space == K_GLOBAL;
-        column[i] = arena_alloc(g->arena, n * sizeof(**column));
+        column[i] = arena_array(g->arena, **column, n);
         p->access[i].apart = addresses(p, i, from);
         first_time[i] = global ? fetch_next_gang(p, i, all) : NULL;
         g->tile[g->tiles++] = (cg_tiled){.stmt = p->access[i].stmt};
@@ -746,7 +746,7 @@ bool cg_tiled_for(cg *g, k_ref id)
     if (literal && columns < 2)
         return false;
     if (!g->stamp)
-        g->stamp = arena_alloc(g->arena, g->k->value.n * sizeof(*g->stamp));
+        g->stamp = arena_array(g->arena, *g->stamp, g->k->value.n);
     p.stamp = ++g->stamps;
     mark(&p, p.s->body);
     find_accesses(&p);

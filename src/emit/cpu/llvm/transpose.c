@@ -387,7 +387,7 @@ void cg_apart_columns(cg *g, const cg_columns *c, cg_ref *out)
     LLVMBuilderRef b = g->b;
     tile t = tile_for(g, c->bytes, stretch(g, c->bytes), g->cpu.register_bytes);
     unsigned groups = g->lanes / t.rows, n = c->turns * groups;
-    cg_ref *v = arena_alloc(g->arena, n * sizeof(*v)), *w = arena_alloc(g->arena, n * sizeof(*w));
+    cg_ref *v = arena_array(g->arena, *v, n), *w = arena_array(g->arena, *w, n);
     LLVMBasicBlockRef whole = cg_block(g, "whole"), some = cg_block(g, "some"), end = cg_block(g, "loaded");
     cg_cond(g, LLVMBuildICmp(b, LLVMIntSGE, c->left, cg_i64(g, c->turns), ""), whole, some);
     cg_at(g, whole);

@@ -57,7 +57,7 @@ cg_ref cg_zero(LLVMTypeRef t)
 
 cg_ref cg_iota(cg *g, LLVMTypeRef element, unsigned n)
 {
-    cg_ref *lane = arena_alloc(g->arena, n * sizeof(*lane));
+    cg_ref *lane = arena_array(g->arena, *lane, n);
     for (unsigned i = 0; i < n; i++)
         lane[i] = LLVMConstInt(element, i, false);
     return LLVMConstVector(lane, n);
@@ -67,7 +67,7 @@ cg_ref cg_splat_n(cg *g, cg_ref scalar, unsigned n)
 {
     LLVMTypeRef t = LLVMVectorType(LLVMTypeOf(scalar), n);
     if (LLVMIsConstant(scalar)) {
-        cg_ref *lane = arena_alloc(g->arena, n * sizeof(*lane));
+        cg_ref *lane = arena_array(g->arena, *lane, n);
         for (unsigned i = 0; i < n; i++)
             lane[i] = scalar;
         return LLVMConstVector(lane, n);

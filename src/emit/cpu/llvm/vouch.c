@@ -283,9 +283,9 @@ bool cg_vouch_for(cg *g, k_ref id)
     if (!g->thread || g->lanes == 1 || !g->restart || g->mask.on || g->vouching || !inside->checks || inside->parts)
         return false;
     if (!g->stamp)
-        g->stamp = arena_alloc(g->arena, g->k->value.n * sizeof(*g->stamp));
+        g->stamp = arena_array(g->arena, *g->stamp, g->k->value.n);
     if (!g->vouched)
-        g->vouched = arena_alloc(g->arena, g->k->stmt.n * sizeof(*g->vouched));
+        g->vouched = arena_array(g->arena, *g->vouched, g->k->stmt.n);
     vouching v = {.g = g, .stamp = ++g->stamps};
     mark(&v, s->body);
     g->stamp[s->dst] = v.stamp;
