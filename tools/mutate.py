@@ -120,7 +120,7 @@ class Suite:
     def __init__(self, programs, history, reached, tree, options):
         self.history, self.reached, self.tree, self.options = history, reached, tree, options
         self.lock = threading.RLock()
-        self.tests, self.unknown, self.digests = [], [], {}
+        self.tests, self.unknown, self.digests, self.measuring = [], [], {}, {}
         for program in programs:
             if self.is_known(program):
                 self.tests += self.parts(program)
@@ -165,37 +165,51 @@ class Suite:
             return passed, cpu, output
 
         passed, cpu, output = self.reached.count(test, run) if self.counts(test) else run(test, {})
-        if passed:
-            self.history.limits[test.name] = cpu
-            self.history.seconds.setdefault(test.name, cpu)
-            self.history.fails.pop(test.name, None)
-            self.history.save()
-        else:
-            self.history.fails[test.name] = self.tree
+        with self.lock:
+            if passed:
+                self.history.limits[test.name] = cpu
+                self.history.seconds.setdefault(test.name, cpu)
+                self.history.fails.pop(test.name, None)
+                self.history.save()
+            else:
+                self.history.fails[test.name] = self.tree
+        if not passed:
             say(f"{test.name} fails without any mutant, and is left out:\n{output[-1500:]}")
         return passed, cpu
 
     def measure(self, program):
-        """Its tests, which are known from now on."""
+        """Its tests, which are known from now on. Where another thread is at it, this one waits."""
         with self.lock:
-            if program not in self.unknown:  # another thread was faster
-                return []
+            if program not in self.unknown:
+                return self.parts(program)
+            begun = program in self.measuring
+            done = self.measuring.setdefault(program, threading.Event())
+        if begun:
+            done.wait()
+            return self.parts(program)
+        try:
             names = self.names(program)
             cases = [self.alone(program, name) for name in names] if len(names) > 1 else []
             outcomes = [self.run_once(test) for test in cases or [program]]
-            total = sum(cpu for _, cpu in outcomes)
-            if cases and total < APART and all(passed for passed, _ in outcomes):
-                if self.counts(program):
-                    self.reached.join(program, cases)
-                self.history.limits[program.name] = total
-                self.history.seconds.setdefault(program.name, total)
-                cases = []
-            self.history.cases[program.name] = [test.name.split(":", 1)[1] for test in cases]
-            self.history.save()
-            found = self.parts(program)
-            self.unknown.remove(program)
-            self.tests += found
-            return found
+            with self.lock:
+                return self.now_known(program, cases, outcomes)
+        finally:
+            done.set()
+
+    def now_known(self, program, cases, outcomes):
+        total = sum(cpu for _, cpu in outcomes)
+        if cases and total < APART and all(passed for passed, _ in outcomes):
+            if self.counts(program):
+                self.reached.join(program, cases)
+            self.history.limits[program.name] = total
+            self.history.seconds.setdefault(program.name, total)
+            cases = []
+        self.history.cases[program.name] = [test.name.split(":", 1)[1] for test in cases]
+        self.history.save()
+        found = self.parts(program)
+        self.unknown.remove(program)
+        self.tests += found
+        return found
 
     def seconds(self, test):
         return self.history.seconds.get(test.name, 0)
@@ -457,10 +471,7 @@ def main():
     say(f"{len(suite.tests)} tests, {sum(history.limits[t.name] for t in suite.tests):.0f} s without kernels on disk; "
         f"nothing is known yet of {len(suite.unknown)} programs")
     if options.measure:
-        for program in sorted(suite.unknown, key=history.guess):
-            started = time.monotonic()
-            found = suite.measure(program)
-            say(f"{program.name}: {len(found)} tests, {sum(history.limits[t.name] for t in found):.1f} s, {time.monotonic() - started:.0f} s here")
+        measure_all(suite, options.jobs)
         return 0
 
     digests = {file: hashlib.sha256((SOURCE / file).read_bytes()).hexdigest() for file in {f for f, _ in every}}
@@ -481,6 +492,16 @@ def main():
         if r["outcome"] == "survived":
             say(f"\nsurvived: {r['file']}:{r['line']} {r['operator']}\n{r['diff']}")
     return 1 if survived else 0
+
+
+def measure_all(suite, jobs):
+    def measure(program):
+        started = time.monotonic()
+        found = suite.measure(program)
+        say(f"{program.name}: {len(found)} tests, {sum(suite.history.limits[t.name] for t in found):.1f} s, {time.monotonic() - started:.0f} s here")
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(measure, sorted(suite.unknown, key=suite.history.guess)))
 
 
 def stop(*_):

@@ -9,8 +9,9 @@ import hashlib
 import json
 import pathlib
 import re
-import shutil
 import subprocess
+import tempfile
+import threading
 import zlib
 
 LIBRARIES = ("lib/libsinter-whole.so", "lib/libsinter.so", "lib/libsinter-llvm.so")
@@ -76,10 +77,11 @@ class Reached:
     objects of the library themselves: what they reach cannot be told, and is taken to be everything."""
 
     def __init__(self, home, source, whole, say):
-        self.place, self.build, self.marks, self.source, self.whole, self.say = (
-            home / "reached", home / "marking", home / "marks", source, whole, say)
+        self.place, self.build, self.home, self.source, self.whole, self.say = (
+            home / "reached", home / "marking", home, source, whole, say)
         self.place.mkdir(parents=True, exist_ok=True)
         self.tests, self.names, self.blocks, self.code = {}, {}, None, {}
+        self.lock = threading.Lock()
         for file in self.place.glob("*.z"):
             self.tests[file.stem] = json.loads(zlib.decompress(file.read_bytes()))
         if (self.place / "code.json").exists():
@@ -134,17 +136,19 @@ class Reached:
 
     def count(self, test, run):
         """Runs a test once, by run(test, variables), and keeps which lines it reaches. What `run` returns."""
-        shutil.rmtree(self.marks, ignore_errors=True)
-        self.marks.mkdir()
-        for name, blocks in self.blocks_of().items():
-            with open(self.marks / name, "wb") as file:
-                file.truncate(blocks.size)
-        outcome = run(test, {"LD_LIBRARY_PATH": str(self.build / "lib"), "SINTER_MARKS": str(self.marks)})
-        lines = {}
-        for name, blocks in self.blocks.items():
-            for block in blocks.marked((self.marks / name).read_bytes()):
-                for file, line in blocks.lines[block]:
-                    lines.setdefault(file, set()).add(line)
+        with self.lock:
+            all_blocks = self.blocks_of()
+        with tempfile.TemporaryDirectory(prefix="marks-", dir=self.home) as folder:
+            marks = pathlib.Path(folder)
+            for name, blocks in all_blocks.items():
+                with open(marks / name, "wb") as file:
+                    file.truncate(blocks.size)
+            outcome = run(test, {"LD_LIBRARY_PATH": str(self.build / "lib"), "SINTER_MARKS": folder})
+            lines = {}
+            for name, blocks in all_blocks.items():
+                for block in blocks.marked((marks / name).read_bytes()):
+                    for file, line in blocks.lines[block]:
+                        lines.setdefault(file, set()).add(line)
         self.keep(test, {"program": self.program_of(test), "lines": {file: sorted(numbers) for file, numbers in lines.items()}})
         return outcome
 
