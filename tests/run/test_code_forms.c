@@ -63,7 +63,8 @@ static const int64_t sizes[] = {5, 40, 700, 90000, 4, 50000, 5000, 3000, 300000}
 enum {
     CACHE = 1 << 18,
     OF_VALUES = 3 /* what is read for an extent */,
-    RANDOM = 40,
+    RANDOM = 200,    /* programs, a line each */
+    OF_MACHINE = 40, /* of these */
     KERNELS = 60,
     CORES = 2 /* the devices that are */
 };
@@ -594,7 +595,7 @@ static void machine(void **state)
         if (written_takes(i))
             write_program(&code_programs[i], MACHINE, &t);
     write_lines(MACHINE, &t);
-    for (unsigned seed = 0; seed < RANDOM; seed++)
+    for (unsigned seed = 0; seed < OF_MACHINE; seed++)
         if (written_takes(seed))
             write_random(seed, MACHINE, &t);
     for (unsigned seed = 0; seed < KERNELS; seed++)
@@ -611,9 +612,9 @@ static void nothing_else(void **state)
     arena a;
     arena_init(&a, NULL);
     const unsigned all =
-        (unsigned)code_programs_n + written_entries(written_read("tests/run/code_programs.txt", &a)) + RANDOM + KERNELS;
-    assert_int_equal(written_entries(written_read(numbers, &a)), all);
-    assert_int_equal(written_entries(written_read(machine_code, &a)), 1 + all); /* and LLVM's version */
+        (unsigned)code_programs_n + written_entries(written_read("tests/run/code_programs.txt", &a)) + KERNELS;
+    assert_int_equal(written_entries(written_read(numbers, &a)), all + RANDOM);
+    assert_int_equal(written_entries(written_read(machine_code, &a)), 1 + all + OF_MACHINE); /* and LLVM's version */
     arena_free(&a);
 }
 
