@@ -174,23 +174,41 @@ static bool strides_far(const k_shapes *shapes, k_val index)
            (shapes->shape[index] == K_AFFINE && (step > MOST_STEP || step < -1));
 }
 
-bool k_makes_index_vectors(const kernel *k, arena *a)
+/* A result of type i64 that differs from lane to lane otherwise than by a step. */
+static bool computes_vector(const kernel *k, const k_shapes *shapes, const k_stmt *s)
+{
+    return (s->op == K_LET || s->op == K_SELECT) && k->value.at[s->dst].type == T_I64 &&
+           shapes->shape[s->dst] == K_VARYING;
+}
+
+static bool gathers(const kernel *k, const k_shapes *shapes, const k_stmt *s)
+{
+    return (s->op == K_LOAD || s->op == K_STORE) && k->mem.at[s->mem].space == K_GLOBAL &&
+           strides_far(shapes, s->in[0]);
+}
+
+static bool compares(const kernel *k, const k_shapes *shapes, const k_stmt *s)
+{
+    return s->op == K_LET && s->sub >= OP_EQ && s->sub <= OP_GE && k->value.at[s->in[0]].type == T_I64 &&
+           shapes->shape[s->dst] == K_VARYING;
+}
+
+k_index_vectors k_find_index_vectors(const kernel *k, arena *a)
 {
     k_shapes shapes = k_find_shapes(k, a);
+    k_index_vectors found = K_INDICES_LINEAR;
     k_walk w;
     k_walk_begin(&w, k, a);
     while (k_walk_next(&w)) {
         const k_stmt *s = &k->stmt.at[w.at];
         if (w.event != K_WALK_AT || !w.for_all)
             continue;
-        bool computes = s->op == K_LET || s->op == K_SELECT;
-        if (computes && k->value.at[s->dst].type == T_I64 && shapes.shape[s->dst] == K_VARYING)
-            return true;
-        if ((s->op == K_LOAD || s->op == K_STORE) && k->mem.at[s->mem].space == K_GLOBAL &&
-            strides_far(&shapes, s->in[0]))
-            return true;
+        if (computes_vector(k, &shapes, s) || gathers(k, &shapes, s))
+            return K_INDICES_VECTORS;
+        if (compares(k, &shapes, s))
+            found = K_INDICES_COMPARED;
     }
-    return false;
+    return found;
 }
 
 void k_keep_indices(kernel *k, arena *a)

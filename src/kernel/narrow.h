@@ -9,9 +9,13 @@
  * them.
  */
 bool *k_find_indices(const kernel *k, arena *a);
-/* Are there indices that differ from lane to lane otherwise than by a small constant step, so that vectors of them are
- * made? */
-bool k_makes_index_vectors(const kernel *k, arena *a);
+/* What a kernel does in its lanes with indices. */
+typedef enum {
+    K_INDICES_LINEAR,   /* they go up or down by a small constant step, if at all, */
+    K_INDICES_COMPARED, /* and are compared, which makes masks of numbers of lanes where differences fit, */
+    K_INDICES_VECTORS   /* or differ otherwise, so that vectors of them are made */
+} k_index_vectors;
+k_index_vectors k_find_index_vectors(const kernel *k, arena *a);
 /* Indices that a narrow kernel converts to 32 bits and back stay what they are, which the analysis of shapes follows.
  */
 void k_keep_indices(kernel *k, arena *a);

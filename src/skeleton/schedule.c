@@ -249,11 +249,11 @@ sk_kernel *sk_build(const sk_cluster *c, sk_variant variant, sk_pass pass, const
         return NULL;
     kernel *k = lw.out->k;
     k->name = name_of(c, k->name, a);
-    bool index_vectors = !options->group && k->lanes > 1 && k_makes_index_vectors(k, a);
-    k->narrow = options->narrow && (options->group || index_vectors);
+    k_index_vectors indices = !options->group && k->lanes > 1 ? k_find_index_vectors(k, a) : K_INDICES_LINEAR;
+    k->narrow = options->narrow && (options->group || indices != K_INDICES_LINEAR);
     if (k->narrow)
         k_keep_indices(k, a);
-    if (index_vectors && (variant == SK_MAP_FLAT || variant == SK_MAP_ROWS))
+    if (indices == K_INDICES_VECTORS && (variant == SK_MAP_FLAT || variant == SK_MAP_ROWS))
         limit_lanes(k, options);
     return lw.out;
 }
