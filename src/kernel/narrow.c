@@ -187,9 +187,11 @@ static bool gathers(const kernel *k, const k_shapes *shapes, const k_stmt *s)
            strides_far(shapes, s->in[0]);
 }
 
-static bool compares(const kernel *k, const k_shapes *shapes, const k_stmt *s)
+/* Computes what is no index: a condition, or a float. */
+static bool uses(const kernel *k, const k_shapes *shapes, const k_stmt *s)
 {
-    return s->op == K_LET && s->sub >= OP_EQ && s->sub <= OP_GE && k->value.at[s->in[0]].type == T_I64 &&
+    ir_type t = (ir_type)k->value.at[s->dst].type;
+    return s->op == K_LET && k->value.at[s->in[0]].type == T_I64 && (t == T_BOOL || ir_type_float(t)) &&
            shapes->shape[s->dst] == K_VARYING;
 }
 
@@ -205,8 +207,8 @@ k_index_vectors k_find_index_vectors(const kernel *k, arena *a)
             continue;
         if (computes_vector(k, &shapes, s) || gathers(k, &shapes, s))
             return K_INDICES_VECTORS;
-        if (compares(k, &shapes, s))
-            found = K_INDICES_COMPARED;
+        if (uses(k, &shapes, s))
+            found = K_INDICES_USED;
     }
     return found;
 }

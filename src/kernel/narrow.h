@@ -12,7 +12,7 @@ bool *k_find_indices(const kernel *k, arena *a);
 /* What a kernel does in its lanes with indices. */
 typedef enum {
     K_INDICES_LINEAR,   /* they go up or down by a small constant step, if at all, */
-    K_INDICES_COMPARED, /* and are compared, which makes masks of numbers of lanes where differences fit, */
+    K_INDICES_USED,     /* and are compared, which makes masks of numbers of lanes where differences fit, or converted, */
     K_INDICES_VECTORS   /* or differ otherwise, so that vectors of them are made */
 } k_index_vectors;
 k_index_vectors k_find_index_vectors(const kernel *k, arena *a);
