@@ -497,6 +497,11 @@ void cg_let(cg *g, const k_stmt *s)
     }
     if (narrowed_index(g, s) || let_index(g, s))
         return;
+    cg_ref saturated = cg_saturated(g, s);
+    if (saturated) {
+        cg_define(g, s->dst, saturated);
+        return;
+    }
     cg_ref in[3] = {0}, total = cg_gang_total(g, s);
     if (total) {
         cg_define(g, s->dst, cg_splat(g, total));

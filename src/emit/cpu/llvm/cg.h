@@ -117,6 +117,7 @@ typedef struct cg_crossed {
 typedef struct cg_features {
     bool avx512; /* F, BW, DQ and VL */
     bool vbmi, vbmi2, fma, x86, gathers, avx;
+    bool divides; /* a quotient of floats is there as soon as some five products */
     unsigned register_bytes;
 } cg_features;
 
@@ -313,6 +314,7 @@ cg_ref cg_divide_index(cg *g, ir_op op, cg_ref x,
                        cg_ref y);                      /* a vector of narrow values by a scalar that is one, i64 */
 cg_ref cg_index_op(cg *g, ir_op op, k_val x, k_val y); /* on vectors, of 32 bits a lane if both are narrow */
 cg_ref cg_convert(cg *g, ir_op op, ir_type from, ir_type to, cg_ref x);
+cg_ref cg_saturated(cg *g, const k_stmt *s); /* saturate.c: a vector of floats made bytes or words; NULL: done otherwise */
 cg_ref cg_bits_cast(cg *g, ir_type t, cg_ref x);              /* a float as integer bits */
 cg_ref cg_part(cg *g, ir_op op, ir_type t, const cg_ref *in); /* parts.c; NULL: not such an operator */
 void cg_let(cg *g, const k_stmt *s);

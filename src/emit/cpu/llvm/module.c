@@ -100,6 +100,7 @@ static cg_features features_of(const host *h)
     r.avx = r.x86 && has_feature(f, "avx");
     r.register_bytes = r.avx512 ? 64 : r.gathers ? 32 : 16;
     r.fma = has_feature(f, "fma");
+    r.divides = strncmp(h->cpu, "znver", 5) == 0;
     return r;
 }
 

@@ -61,8 +61,8 @@ static bool divides_several(const cg *g, k_val y)
 bool cg_multiplies(const cg *g, const k_stmt *s)
 {
     const k_value *x = &g->k->value.at[s->in[0]], *y = &g->k->value.at[s->in[1]];
-    if (s->sub != OP_DIV || !ir_type_float((ir_type)x->type) || !g->cpu.fma || !g->cpu.x86 || g->lanes <= 1 ||
-        x->shape != K_VARYING)
+    if (s->sub != OP_DIV || !ir_type_float((ir_type)x->type) || !g->cpu.fma || !g->cpu.x86 || g->cpu.divides ||
+        g->lanes <= 1 || x->shape != K_VARYING)
         return false;
     if (y->shape == K_UNIFORM)
         return x->type == T_F64 || g->cpu.avx512;
