@@ -267,14 +267,45 @@ static void store_contiguous(cg *g, cg_ref value, cg_ref pointer, unsigned align
 
 /* --- small constant steps, all lanes on: whole loads inside [first element, last element], then shuffles --- */
 
-static cg_ref load_reversed(cg *g, LLVMTypeRef vector, cg_ref first, LLVMTypeRef element, unsigned align)
+static cg_ref reversed(cg *g, cg_ref x)
 {
     int order[256];
-    cg_ref back = cg_i64(g, 1 - (int64_t)g->lanes);
     for (unsigned i = 0; i < g->lanes; i++)
         order[i] = (int)(g->lanes - 1 - i);
-    cg_ref pointer = LLVMBuildGEP2(g->b, element, first, &back, 1, "");
-    return cg_shuffle(g, plain_load(g, vector, pointer, align), NULL, g->lanes, order);
+    return cg_shuffle(g, x, NULL, g->lanes, order);
+}
+
+/* Where the last lane's element lies, if that of the first is at `first` and they go down. */
+static cg_ref last_of_reversed(cg *g, cg_ref first, LLVMTypeRef element)
+{
+    cg_ref back = cg_i64(g, 1 - (int64_t)g->lanes);
+    return LLVMBuildGEP2(g->b, element, first, &back, 1, "");
+}
+
+/* The mask, as elements in memory have it that lie the other way round. What was before, which the caller puts back. */
+static cg_mask reverse_mask(cg *g)
+{
+    cg_mask before = g->mask;
+    if (before.on)
+        g->mask.on = reversed(g, before.on);
+    g->mask.first = NULL;
+    return before;
+}
+
+static cg_ref load_reversed(cg *g, LLVMTypeRef vector, cg_ref first, LLVMTypeRef element, unsigned align)
+{
+    cg_mask before = reverse_mask(g);
+    cg_ref x = load_contiguous(g, vector, last_of_reversed(g, first, element), align);
+    g->mask = before;
+    return reversed(g, x);
+}
+
+static void store_reversed(cg *g, cg_ref value, cg_ref first, unsigned align, bool stream)
+{
+    cg_ref x = reversed(g, value), to = last_of_reversed(g, first, LLVMGetElementType(LLVMTypeOf(value)));
+    cg_mask before = reverse_mask(g);
+    store_contiguous(g, x, to, align, stream);
+    g->mask = before;
 }
 
 /* Elements 0, step, 2 step ... of `step` consecutive vectors; the last one is loaded so that it ends at the last element. */
@@ -394,16 +425,16 @@ static cg_ref load_any(cg *g, const k_stmt *s, cg_ref index)
 static cg_ref load_step_whole(cg *g, ir_type t, cg_ref pointer, int64_t step)
 {
     LLVMTypeRef element = cg_stored(g, t), vector = LLVMVectorType(element, g->lanes);
-    unsigned align = (unsigned)ir_type_size(t);
-    if (step < 0)
-        return load_reversed(g, vector, pointer, element, align);
-    return load_spread(g, vector, pointer, element, align, (unsigned)step);
+    return load_spread(g, vector, pointer, element, (unsigned)ir_type_size(t), (unsigned)step);
 }
 
 static cg_ref load_step(cg *g, const k_stmt *s, cg_ref first, int64_t step)
 {
     ir_type t = (ir_type)g->k->mem.at[s->mem].type;
+    LLVMTypeRef element = cg_stored(g, t), vector = LLVMVectorType(element, g->lanes);
     cg_ref pointer = cg_element(g, s->mem, first);
+    if (step < 0)
+        return load_reversed(g, vector, pointer, element, (unsigned)ir_type_size(t));
     if (!g->mask.on)
         return load_step_whole(g, t, pointer, step);
     LLVMBasicBlockRef whole = cg_block(g, "step.whole"), part = cg_block(g, "step.part"), end = cg_block(g, "step.end");
@@ -512,7 +543,7 @@ void cg_load(cg *g, k_ref id)
         return;
     }
     place at = place_of(g, s->mem, s->in[0]);
-    if (at.kind == PLACE_STEP && (g->lanes < 4 || (g->mask.on && !g->mask.full)))
+    if (at.kind == PLACE_STEP && (g->lanes < 4 || (at.step > 0 && g->mask.on && !g->mask.full)))
         at = (place){.kind = PLACE_ANY};
     cg_ref x;
     if (at.kind == PLACE_ONE)
@@ -584,6 +615,10 @@ void cg_store(cg *g, k_ref id)
     cg_ref value = cg_to_memory(g, t, cg_vec(g, s->in[1]));
     if (at.kind == PLACE_ROW) {
         store_contiguous(g, value, cg_element(g, s->mem, at.index), align, m->stream);
+        return;
+    }
+    if (at.kind == PLACE_STEP && at.step < 0 && g->lanes >= 4) {
+        store_reversed(g, value, cg_element(g, s->mem, at.index), align, m->stream);
         return;
     }
     cg_ref index = at.kind == PLACE_ANY && at.index ? at.index : cg_index_vec(g, s->in[0]);
