@@ -33,6 +33,18 @@ static sn_scalar changed_alike(sn_scalar p)
     return sn_record("a b c", sn_max(sn_mul(a, 3), 7), sn_max(sn_mul(b, 3), 7), sn_max(sn_mul(c, 3), 7));
 }
 
+/* The same operations, with other numbers for one of the fields. */
+static sn_scalar changed_nearly_alike(sn_scalar p)
+{
+    sn_scalar a = sn_field(p, a), b = sn_field(p, b), c = sn_field(p, c);
+    return sn_record("a b c", sn_max(sn_mul(a, 3), 7), sn_max(sn_mul(b, 3), 7), sn_max(sn_mul(c, 3), 9));
+}
+
+static sn_acc map_nearly_alike(sn_acc ps)
+{
+    return sn_map(changed_nearly_alike, ps);
+}
+
 static sn_acc map_alike(sn_acc ps)
 {
     return sn_map(changed_alike, ps);
@@ -110,6 +122,7 @@ static const struct {
     {"map", "[n]S -> [n]S", map, "s", 1, true},
     {"map, rank 3", "[n,m,k]S -> [n,m,k]S", map, "s", 3, true},
     {"map of fields alike", "[n]S -> [n]S", map_alike, "s", 1, true},
+    {"map of fields nearly alike", "[n]S -> [n]S", map_nearly_alike, "s", 1, true},
     {"map and fold", "[n]S -> [n]S, A, C", map_and_fold, "sAC", 1, true},
     {"a field", "[n]S -> B", one_field, "B", 1, true},
     {"choice", "[n]S -> S", choice, "o", 1, false},

@@ -90,7 +90,7 @@ static void carries_go_from_piece_to_piece(void **state)
 {
     enum { PIECES = 40 };
     static int64_t in[PIECES], expected[PIECES], got[PIECES];
-    static uint64_t first_state[PIECES * 3], second_state[PIECES * 3];
+    static uint64_t first_state[PIECES * 5], second_state[PIECES * 5];
     arena a;
     k_builder b;
     if (!*state)
@@ -101,14 +101,19 @@ static void carries_go_from_piece_to_piece(void **state)
     k_mem from = k_global(&b, T_I64, false, "in"), out = k_global(&b, T_I64, true, "out"),
           carry = k_global(&b, T_U64, true, "carry");
     k_val x = k_load(&b, from, k_piece(&b));
-    k_val aggregate[2] = {k_convert(&b, OP_CONVERT, T_F32, x), k_let(&b, OP_BIT_OR, x, k_i64(&b, 1), 0)};
-    k_val initial[2] = {k_literal(&b, T_F32, ir_bits_f32(0.5f)), k_i64(&b, 3)};
-    k_chain *c = k_chain_begin(&b, 2, aggregate, initial, carry);
-    k_val result[2] = {k_let(&b, OP_SUB, c->right[0], c->left[0], 0),
-                       k_let(&b, OP_ADD, k_let(&b, OP_MUL, c->left[1], c->right[1], 0), c->right[1], 0)};
+    k_val aggregate[4] = {k_convert(&b, OP_CONVERT, T_F32, x), k_let(&b, OP_BIT_OR, x, k_i64(&b, 1), 0),
+                          k_convert(&b, OP_CONVERT, T_F64, x), k_convert(&b, OP_CONVERT, T_I16, x)};
+    k_val initial[4] = {k_literal(&b, T_F32, ir_bits_f32(0.5f)), k_i64(&b, 3), k_literal(&b, T_F64, ir_bits_f64(0.25)),
+                        k_literal(&b, T_I16, 5)};
+    k_chain *c = k_chain_begin(&b, 4, aggregate, initial, carry);
+    k_val result[4] = {k_let(&b, OP_SUB, c->right[0], c->left[0], 0),
+                       k_let(&b, OP_ADD, k_let(&b, OP_MUL, c->left[1], c->right[1], 0), c->right[1], 0),
+                       k_let(&b, OP_SUB, c->right[2], c->left[2], 0), k_let(&b, OP_SUB, c->right[3], c->left[3], 0)};
     k_chain_end(&b, c, result);
-    k_val whole = k_convert(&b, OP_CONVERT, T_I64, c->before[0]);
-    k_store(&b, out, k_piece(&b), k_let(&b, OP_ADD, whole, c->before[1], 0));
+    k_val sum = c->before[1];
+    for (unsigned i = 0; i < 4; i++)
+        sum = i == 1 ? sum : k_let(&b, OP_ADD, k_convert(&b, OP_CONVERT, T_I64, c->before[i]), sum, 0);
+    k_store(&b, out, k_piece(&b), sum);
     for (unsigned i = 0; i < PIECES; i++)
         in[i] = (int64_t)(hash_mix(3, i) % 1000) - 500;
     k_error error = {0};
