@@ -561,6 +561,14 @@ static void test_messages(void **state)
         {"a = input [9223372036854775807, 9223372036854775807]u8 data ()\noutput a", "exceeds 64 bits"},
         {"a = input [1]u8 data (1u8)\nb = input [1]u8\noutput a", "those with data stand behind all others"},
         {"a = input [-1]f32\noutput a", "negative"},
+        {"extents n\na = input [n]i32\nl = control repeat 1 (a) values (3, n) region rounds 1 index 2 inputs (0) values (1) extents (0) "
+         "results (0) {\nextents n, \"round#1\"\na = input [n]i32\nb = generate [n + 1] {i: i64 -> a[safe 0]}\noutput b\n}\n"
+         "b = part 0 [n] l\noutput b",
+         "it is not seen that dimension 0 of result 0 has this extent"},
+        {"extents n\na = input [n]i32\nl = control repeat 1 (a) values (3, n) region rounds 1 index 2 inputs (0) values (1) extents (0) "
+         "results (0) {\nextents n, \"round#1\"\na = input [n]i32\nb = map a {x: i32 -> x + 1i32}\noutput b\n}\n"
+         "b = part 0 [n + 1] l\noutput b",
+         "it is not seen that dimension 0 of result 0 has this extent"},
         {"\x1b[31m", "at `?`"},
     };
     sn_context *cx = *state;

@@ -519,8 +519,8 @@ static sn_acc rows_of_planes(sn_acc keys, sn_acc a)
 static void by_rows(void **unused)
 {
     (void)unused;
-    both("[7,d]T, [n]i64, [n,d]T -> [7,d]T", rows_by_key, "i32 f64 u8", SMALL, 4, 40, 5, 3, 16, 1, 8, 0, 33, 33, 1, 500, 3,
-         500, 16, 9000, 9, 20000, 20001, 3, 17, 7000);
+    both("[7,d]T, [n]i64, [n,d]T -> [7,d]T", rows_by_key, "i32 f64 u8", SMALL, 4, 40, 5, 3, 16, 1, 8, 0, 33, 33, 1, 500,
+         3, 500, 16, 9000, 9, 20000, 20001, 3, 17, 7000);
     both("[7,16]T, [n]i64, [n,16]T -> [7,16]T", rows_by_key, "f32 i64", SMALL, 1, 40, 300, 9001);
     both("[7,12]T, [n]i64, [n,12]T -> [7,12]T", last_rows, "f32", POSITIVE, 1, 40, 300, 20000);
     both("[n]i64, [n,d]i64 -> [n,d]i64", rows_with_places, NULL, INDICES, 40, 4, 300, 5, 1, 16, 500, 33);
@@ -732,6 +732,44 @@ static sn_acc at_quotients(sn_acc defaults, sn_acc keys, sn_acc source)
     return sn_permute(sn_max, defaults, sn_closure(divided, &keys), source);
 }
 
+static sn_scalar divided_in_rows(void *env, sn_scalar i)
+{
+    return sn_tuple(divided(env, i), sn_rem(i, 2));
+}
+
+static sn_acc at_quotients_of_rows(sn_acc defaults, sn_acc keys, sn_acc source)
+{
+    return sn_permute(sn_max, defaults, sn_closure(divided_in_rows, &keys), source);
+}
+
+/* The same where the first index of two has no value, and the other one always has. */
+static void a_row_without_value(void **env)
+{
+    (void)env;
+    for (int w = 0; w < 2; w++) {
+        sn_program *p = program(contexts.way[w], "[m,l]i32, [n]i64, [n]i32 -> [m,l]i32", SN_BODY(at_quotients_of_rows));
+        int64_t key[1000];
+        int32_t x[1000], d[18] = {0}, out[18];
+        for (int i = 0; i < 1000; i++) {
+            key[i] = i % 500;
+            x[i] = i;
+        }
+        for (int i = 0; i < 18; i++)
+            out[i] = -1;
+        assert_int_equal(sn_call(p, sn_in(d, 9, 2), sn_in(key, 1000), sn_in(x, 1000), sn_into(out, 9, 2)), SN_DIVISION);
+        assert_non_null(strstr(sn_message(contexts.way[w]), "division by zero"));
+        assert_non_null(strstr(sn_message(contexts.way[w]), "at element 0"));
+        assert_int_equal(sn_call(p, sn_in(d, 9, 2), sn_in(key + 1, 499), sn_in(x, 499), sn_into(out, 9, 2)), SN_OK);
+        for (int i = 0; i < 18; i++) {
+            int32_t wanted = 0;
+            for (int k = 0; k < 499; k++)
+                wanted = 100 / (k + 1) % 9 == i / 2 && k % 2 == i % 2 && k > wanted ? k : wanted;
+            assert_int_equal(out[i], wanted);
+        }
+        sn_drop(p);
+    }
+}
+
 /* Where an index has no value, nothing is written anywhere. */
 static void without_value(void **env)
 {
@@ -794,12 +832,15 @@ static void mistakes(void **env)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(histograms),  cmocka_unit_test(weights),       cmocka_unit_test(scatters),
-        cmocka_unit_test(best_by_key), cmocka_unit_test(chosen_by_key), cmocka_unit_test(records_of_sizes),
-        cmocka_unit_test(types),       cmocka_unit_test(ranks),         cmocka_unit_test(defaults),
-        cmocka_unit_test(plans),       cmocka_unit_test(in_structs),    cmocka_unit_test(outside),
-        cmocka_unit_test(wide),        cmocka_unit_test(key_types),     cmocka_unit_test(without_value),
-        cmocka_unit_test(mistakes),    cmocka_unit_test(by_rows),
+        cmocka_unit_test(histograms),    cmocka_unit_test(weights),
+        cmocka_unit_test(scatters),      cmocka_unit_test(best_by_key),
+        cmocka_unit_test(chosen_by_key), cmocka_unit_test(records_of_sizes),
+        cmocka_unit_test(types),         cmocka_unit_test(ranks),
+        cmocka_unit_test(defaults),      cmocka_unit_test(plans),
+        cmocka_unit_test(in_structs),    cmocka_unit_test(outside),
+        cmocka_unit_test(wide),          cmocka_unit_test(key_types),
+        cmocka_unit_test(without_value), cmocka_unit_test(a_row_without_value),
+        cmocka_unit_test(mistakes),      cmocka_unit_test(by_rows),
     };
     cmocka_set_test_filter(getenv("ONLY"));
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);

@@ -157,6 +157,14 @@ static void what_is_left_alone(void **state)
     assert_ptr_equal(k_pair(k, 8, &a), k);
     assert_ptr_equal(k_pair(k, 2, &a), k);
     assert_ptr_not_equal(k_pair(k, 4, &a), k);
+    k = parsed(
+        &a,
+        "kernel k lanes 4 { global @1:i64 written for_all %3:i64 < 4 { %4:i64 = shuffle %3, 1 store @1[%3] = %4 } }");
+    assert_ptr_not_equal(k_pair(k, 2, &a), k); /* two lanes are the least that are a gang */
+    k = parsed(
+        &a,
+        "kernel k lanes 2 { global @1:i64 written for_all %3:i64 < 2 { %4:i64 = shuffle %3, 1 store @1[%3] = %4 } }");
+    assert_ptr_equal(k_pair(k, 1, &a), k);
     arena_free(&a);
 }
 
