@@ -392,11 +392,48 @@ static void loops_of_arrays(void **state)
             "        gives result a6.0 (aiterate)\n");
 }
 
+/* Loops that may be launched at the same time. */
+static void loops_apart(void **state)
+{
+    static const struct {
+        const char *terms;
+        bool apart, shares; /* shares: some loops read the same, as far from the parameters as each other */
+    } cases[] = {
+        {"extents n\na = input [n]f32\nb = map a {x: f32 -> x + 1.0f32}\nc = map b {x: f32 -> x * 2.0f32}\noutput c",
+         false, false},
+        {"extents n\na = input [n]f32\nb = map a {x: f32 -> x + 1.0f32}\nc = map b {x: f32 -> x * 2.0f32}\n"
+         "d = map a, c {x: f32, y: f32 -> x * y}\noutput d",
+         false, false},
+        {"extents n, m\na = input [n]f32\nb = input [m]f32\nc = map a {x: f32 -> x + 1.0f32}\n"
+         "d = map b {x: f32 -> x * 2.0f32}\noutput c\noutput d",
+         true, false},
+        {"extents n\na = input [n]f32\nb = map a {x: f32 -> x + 1.0f32}\nc = map a {x: f32 -> x * 2.0f32}\noutput "
+         "b\noutput c",
+         true, true},
+        {"extents n\na = input [n]f32\nb = map a {x: f32 -> x + 1.0f32}\nc = map b {x: f32 -> x * 2.0f32}\n"
+         "d = map b {x: f32 -> x - 1.0f32}\noutput c\noutput d",
+         true, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        arena a;
+        arena_init(&a, NULL);
+        const plan *p = plan_of(&a, cases[i].terms, &plan_vectors, true);
+        bool shares = false;
+        for (uint32_t k = 0; k < p->cluster.n; k++)
+            shares |= p->cluster.at[k].shares;
+        assert_int_equal(p->apart, cases[i].apart);
+        assert_int_equal(shares, cases[i].shares);
+        arena_free(&a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rounds_of_sorts),
         cmocka_unit_test(loops_of_arrays),
+        cmocka_unit_test(loops_apart),
         cmocka_unit_test(a_loop_of_elements_is_one_launch),
         cmocka_unit_test(a_fold_is_launched_until_one_a_row_is_left),
         cmocka_unit_test(extents_from_data_wait_for_their_loop),
