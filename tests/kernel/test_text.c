@@ -148,13 +148,13 @@ static void text_is_normalised(void **state)
 {
     text t;
     printed(*state,
-            "kernel k lanes 4 { # a comment\n global @9:i64 written arg %n.30:i64\n"
+            "kernel k lanes 4 { # a comment\n global @9:i64 written arg %aAzZ09_.30:i64\n"
             "for_all %7:i64 < %30 { %8:i64 = add %7, -5:i64 store @9[%7] = %x.8 } }",
             &t);
     assert_string_equal(t.at, "kernel k lanes 4 {\n"
                               "    global @1:i64 written\n"
-                              "    arg %n.1:i64\n"
-                              "    for_all %2:i64 < %n.1 {\n"
+                              "    arg %aAzZ09_.1:i64\n"
+                              "    for_all %2:i64 < %aAzZ09_.1 {\n"
                               "        %3:i64 = add %2, -5\n"
                               "        store @1[%2] = %3\n"
                               "    }\n"

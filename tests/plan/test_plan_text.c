@@ -392,6 +392,34 @@ static void loops_of_arrays(void **state)
             "        gives result a6.0 (aiterate)\n");
 }
 
+static void choices_of_arrays(void **state)
+{
+    (void)state;
+    plan_is("extents n\n"
+            "a1 = input [n]f32\n"
+            "a2 = c: control choice 1 (a1) values (n > 5, n)\n"
+            "    region rounds 1 index 0 inputs (0) values (1) extents (0) results (0) {\n"
+            "extents n\n"
+            "a1 = input [n]f32\n"
+            "a2 = map a1 {x: f32 -> x * 2.0f32}\n"
+            "output a2\n"
+            "    }\n"
+            "    region rounds 1 index 0 inputs (0) values (1) extents (0) results (0) {\n"
+            "extents n\n"
+            "a1 = input [n]f32\n"
+            "a2 = map a1 {x: f32 -> x + 2.0f32}\n"
+            "output a2\n"
+            "    }\n"
+            "a3 = c: part 0 [n] a2\n"
+            "output a3\n",
+            &plan_vectors,
+            "plan: 1 clusters, 0 buffers between them\n"
+            "    h2 = gt n, 5\n"
+            "    if h2: plan 0.0, else plan 0.1\n"
+            "        uses parameter a1 (input)\n"
+            "        gives result a3 (c)\n");
+}
+
 /* Loops that may be launched at the same time. */
 static void loops_apart(void **state)
 {
@@ -433,6 +461,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rounds_of_sorts),
         cmocka_unit_test(loops_of_arrays),
+        cmocka_unit_test(choices_of_arrays),
         cmocka_unit_test(loops_apart),
         cmocka_unit_test(a_loop_of_elements_is_one_launch),
         cmocka_unit_test(a_fold_is_launched_until_one_a_row_is_left),
