@@ -65,6 +65,8 @@ typedef struct indices {
     bool *marked;    /* per value */
     uint8_t *origin; /* per value */
     bool *memory;    /* per memory: it is a holder */
+    uint32_t *depth; /* per variable: of statements around its declaration */
+    uint8_t *sets;   /* per variable: statements that set it; 2: that many, or more */
 } indices;
 
 static bool is_choice(const k_stmt *s)
@@ -89,6 +91,45 @@ static bool fits_holder(const indices *x, k_val v)
     return x->marked[v] && (x->k->value.at[v].kind == KV_VARIABLE || x->origin[v] != COMPUTED);
 }
 
+/* --- counters: variables that one statement sets, to one more than what they had some time before, or the same --- */
+
+static const k_stmt *result_of(const kernel *k, k_val v, k_op op)
+{
+    const k_value *x = &k->value.at[v];
+    return x->kind == KV_RESULT && k->stmt.at[x->def].op == op ? &k->stmt.at[x->def] : NULL;
+}
+
+static bool is_bit(const kernel *k, k_val v)
+{
+    const k_value *x = &k->value.at[v];
+    const k_stmt *let = result_of(k, v, K_LET), *select = result_of(k, v, K_SELECT);
+    if (x->kind == KV_LITERAL)
+        return x->bits <= 1;
+    return (let && let->sub == OP_CONVERT && k->value.at[let->in[0]].type == T_BOOL) ||
+           (select && is_bit(k, select->in[1]) && is_bit(k, select->in[2]));
+}
+
+static bool is_copy(const kernel *k, k_val v, k_val variable)
+{
+    const k_stmt *s = result_of(k, v, K_LET);
+    return v == variable || (s && s->sub == OP_BITCAST && s->in[0] == variable);
+}
+
+/* Does the statement count, with nothing between it and the declaration but what ends after a number of rounds? */
+static bool counts(const indices *x, const k_walk *w, const k_stmt *s)
+{
+    const kernel *k = x->k;
+    const k_stmt *sum = s->op == K_SET && x->sets[s->dst] == 1 ? result_of(k, s->in[0], K_LET) : NULL;
+    bool good = sum && sum->sub == OP_ADD &&
+                ((is_copy(k, sum->in[0], s->dst) && is_bit(k, sum->in[1])) ||
+                 (is_copy(k, sum->in[1], s->dst) && is_bit(k, sum->in[0])));
+    for (uint32_t i = good ? x->depth[s->dst] : 0; good && i < w->open.n; i++) {
+        k_op op = (k_op)k->stmt.at[k_walk_open(w, i)].op;
+        good = op == K_FOR || op == K_IF;
+    }
+    return good;
+}
+
 /* Writes a memory otherwise than by a STORE. */
 static bool writes_otherwise(const k_stmt *s)
 {
@@ -96,7 +137,7 @@ static bool writes_otherwise(const k_stmt *s)
 }
 
 /* A statement; false if a holder that was one must not be. */
-static bool mark_statement(indices *x, const k_stmt *s)
+static bool mark_statement(indices *x, const k_walk *w, const k_stmt *s)
 {
     const kernel *k = x->k;
     bool good = true;
@@ -108,7 +149,9 @@ static bool mark_statement(indices *x, const k_stmt *s)
     if (!s->dst || k->value.at[s->dst].type != T_I64)
         return good;
     if (s->op == K_DECL || s->op == K_SET) {
-        bool fits = fits_holder(x, s->in[0]), was = x->marked[s->dst];
+        bool fits = fits_holder(x, s->in[0]) || (x->marked[s->in[0]] && counts(x, w, s)), was = x->marked[s->dst];
+        if (s->op == K_DECL)
+            x->depth[s->dst] = w->open.n;
         x->marked[s->dst] &= fits;
         return fits || !was;
     }
@@ -127,7 +170,7 @@ static bool mark(indices *x, arena *a)
     k_walk_begin(&w, x->k, a);
     while (k_walk_next(&w))
         if (w.event == K_WALK_AT)
-            good &= mark_statement(x, &x->k->stmt.at[w.at]);
+            good &= mark_statement(x, &w, &x->k->stmt.at[w.at]);
     return good;
 }
 
@@ -137,9 +180,14 @@ static indices find_indices(const kernel *k, arena *a)
     indices x = {.k = k,
                  .marked = arena_array(a, bool, k->value.n),
                  .origin = arena_array(a, uint8_t, k->value.n),
-                 .memory = arena_array(a, bool, k->mem.n)};
+                 .memory = arena_array(a, bool, k->mem.n),
+                 .depth = arena_array(a, uint32_t, k->value.n),
+                 .sets = arena_array(a, uint8_t, k->value.n)};
     if (k->chained) /* positions of carries count words, not pieces */
         return x;
+    for (k_ref r = 1; r < k->stmt.n; r++)
+        if (k->stmt.at[r].op == K_SET && x.sets[k->stmt.at[r].dst] < 2)
+            x.sets[k->stmt.at[r].dst]++;
     for (k_val v = 1; v < k->value.n; v++) {
         const k_value *value = &k->value.at[v];
         x.marked[v] = value->type == T_I64 &&
@@ -257,6 +305,23 @@ static outcome hold(k_range *holder, k_range x)
     return same ? FIT : CHANGED;
 }
 
+/* What a counter has at last: as much more than at first as there are rounds. */
+static outcome count(k_ranges *r, const indices *x, const k_walk *w, const k_stmt *s)
+{
+    const k_range first = r->of[r->k->stmt.at[r->k->value.at[s->dst].def].in[0]];
+    int64_t rounds = 1;
+    for (uint32_t i = x->depth[s->dst]; i < w->open.n; i++) {
+        const k_stmt *loop = &r->k->stmt.at[k_walk_open(w, i)];
+        if (loop->op != K_FOR)
+            continue;
+        int64_t more = r->of[loop->in[1]].high - r->of[loop->in[0]].low;
+        rounds *= more > 0 ? more : 0;
+        if (rounds > K_MOST_INDEX)
+            return TOO_FAR;
+    }
+    return hold(&r->of[s->dst], (k_range){first.low, first.high + rounds});
+}
+
 /* Statement by statement. What holders have in rounds to come is known after the first times only. */
 static outcome find_intervals(k_ranges *r, arena *a, const indices *x, k_range *memory, bool first)
 {
@@ -274,6 +339,8 @@ static outcome find_intervals(k_ranges *r, arena *a, const indices *x, k_range *
             continue;
         else if (s->op == K_DECL && first)
             r->of[s->dst] = r->of[s->in[0]];
+        else if (counts(x, &w, s))
+            one = count(r, x, &w, s);
         else if (s->op == K_DECL || s->op == K_SET)
             one = hold(&r->of[s->dst], r->of[s->in[0]]);
         else

@@ -76,8 +76,8 @@ static void values_are_told_apart(void **state)
     arena_free(&a);
 }
 
-/* Variables are index arithmetic if they hold nothing but such numbers and what they have held before: not what counts,
- * takes what memory has, or begins far out; and what holds what such a one holds is none either. */
+/* Variables are index arithmetic if they hold nothing but such numbers and what they have held before: not what adds
+ * up, takes what memory has, or begins far out; and what holds what such a one holds is none either. */
 static void variables_that_choose(void **state)
 {
     static const char source[] =
@@ -85,7 +85,7 @@ static void variables_that_choose(void **state)
         "%11:i64 = var 0 %12:i64 = var 0 %13:i64 = var 0 %14:i64 = var 9223372036854775807 %15:i64 = var 0 "
         "%16:i64 = var %13 %3:i64 = load @1[%2] "
         "for %4:i64 = 0 to %1 { %5:bool = lt %3, %4 %21:i64 = bitcast %11 %22:i64 = select %5, %4, %21 set %11 = %22 "
-        "%23:i64 = bitcast %12 %24:i64 = add %23, 1 set %12 = %24 set %13 = %3 set %14 = %4 "
+        "%23:i64 = bitcast %12 %24:i64 = add %23, 2 set %12 = %24 set %13 = %3 set %14 = %4 "
         "%25:i64 = bitcast %12 %26:i64 = select %5, %25, %4 set %15 = %26 } "
         "%27:i64 = bitcast %11 %28:i64 = mul %27, 3 %29:i64 = bitcast %16 store @4[%28] = %29 } }";
     /* as they stand there, from %2 on */
@@ -119,6 +119,68 @@ static void what_variables_hold(void **state)
     assert_true(fits(source, 1001, most / 1000, 0, 1));
     assert_false(fits(source, 1001, most / 1000 + 1, 0, 1));
     assert_true(fits(source, 1, INT64_C(1) << 30, 0, 1));
+}
+
+static bool is_counter(const char *body)
+{
+    arena a;
+    arena_init(&a, NULL);
+    kernel *k =
+        parsed(&a, arena_printf(&a,
+                                "kernel k lanes 8 { global @1:i64 written global @2:bool arg %%1:i64 for_all %%2:i64 "
+                                "< 8 { %%3:bool = load @2[%%2] %%4:i64 = var 0 %s store @1[%%2] = %%4 } }",
+                                body));
+    const bool *marked = k_find_indices(k, &a);
+    bool found = false, result = false;
+    for (k_ref r = 1; r < k->stmt.n; r++)
+        if (k->stmt.at[r].op == K_DECL && !found) {
+            result = marked[k->stmt.at[r].dst];
+            found = true;
+        }
+    assert_true(found);
+    arena_free(&a);
+    return result;
+}
+
+/* What one statement makes one larger, or leaves as it is, in loops of known length. */
+static void what_counts(void **state)
+{
+    (void)state;
+    assert_true(is_counter("for %5:i64 = 0 to %1 { %6:i64 = add %4, 1 set %4 = %6 }"));
+    assert_true(is_counter("for %5:i64 = 0 to %1 { if %3 { %6:i64 = bitcast %4 %7:i64 = add 1, %6 set %4 = %7 } }"));
+    assert_true(is_counter("for %5:i64 = 0 to %1 { %6:i64 = convert %3 %7:i64 = add %6, %4 set %4 = %7 }"));
+    assert_true(is_counter("for %5:i64 = 0 to %1 { %6:i64 = select %3, 0, 1 %7:i64 = add %4, %6 set %4 = %7 }"));
+    assert_false(is_counter("for %5:i64 = 0 to %1 { %6:i64 = select %3, 0, 2 %7:i64 = add %4, %6 set %4 = %7 }"));
+    assert_false(is_counter("for %5:i64 = 0 to %1 { %6:i64 = add %4, -1 set %4 = %6 }"));
+    assert_false(is_counter("for %5:i64 = 0 to %1 { %6:i64 = sub %4, 1 set %4 = %6 }"));
+    assert_false(is_counter("for %5:i64 = 0 to %1 { %6:i64 = add %4, %4 set %4 = %6 }"));
+    assert_false(is_counter("for %5:i64 = 0 to %1 { %6:i64 = add %4, 1 set %4 = %6 %7:i64 = add %4, 1 set %4 = %7 }"));
+    assert_false(is_counter("loop { %6:i64 = add %4, 1 set %4 = %6 break_if %3 }"));
+    assert_false(is_counter("for %5:i64 = 0 to %1 { loop { %6:i64 = add %4, 1 set %4 = %6 break_if %3 } }"));
+}
+
+/* Rounds of loops within each other multiply, and come on top of what a counter begins with. */
+static void how_far_counters_get(void **state)
+{
+    static const char nested[] =
+        "kernel k lanes 8 { global @1:f32 written arg %1:i64 arg %2:i64 %3:i64 = mul %1, 1 for_all %4:i64 < 8 { %5:i64 "
+        "= var 7 "
+        "for %6:i64 = 2 to %3 { for %7:i64 = 0 to %2 { %8:i64 = add %5, 1 set %5 = %8 } } %9:i64 = bitcast %5 "
+        "store @1[%9] = 1.0:f32 } }";
+    static const char multiplied[] =
+        "kernel k lanes 8 { global @1:f32 written arg %1:i64 arg %2:i64 for_all %4:i64 < 8 { %5:i64 = var %2 "
+        "for %6:i64 = 0 to %1 { %8:i64 = add %5, 1 set %5 = %8 } %9:i64 = mul %5, 1000 store @1[%9] = 1.0:f32 } }";
+    (void)state;
+    assert_true(fits(nested, 1002, 1000, 0, 1));
+    assert_true(fits(nested, 2 + (1 << 15), 1 << 15, 0, 1));
+    assert_true(fits(nested, 3, most - 8, 0, 1));
+    assert_false(fits(nested, 3, most - 7, 0, 1));
+    assert_false(fits(nested, 2 + (1 << 16), 1 << 15, 0, 1));
+    assert_false(fits(nested, most, most, 0, 1));
+    assert_true(fits(nested, 0, most, 0, 1));
+    assert_true(fits(multiplied, most / 1000 - 1, 0, 0, 1));
+    assert_false(fits(multiplied, most / 1000, 1, 0, 1));
+    assert_true(fits(multiplied, 0, most / 1000, 0, 1));
 }
 
 /* Variables and shared memory that choose from what others have are index arithmetic, and what was stored in any round
@@ -292,6 +354,8 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(values_are_told_apart),
                                        cmocka_unit_test(variables_that_choose),
                                        cmocka_unit_test(what_variables_hold),
+                                       cmocka_unit_test(what_counts),
+                                       cmocka_unit_test(how_far_counters_get),
                                        cmocka_unit_test(what_waits_in_memory),
                                        cmocka_unit_test(a_flat_map),
                                        cmocka_unit_test(differences),
