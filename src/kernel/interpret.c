@@ -185,8 +185,10 @@ static void let(machine *m, const k_stmt *s, const uint8_t *on)
 
 static void compact(machine *m, const k_stmt *s, const uint8_t *on)
 {
-    uint32_t first = first_active(m, on);
-    int64_t at = first < m->lanes ? get_i64(m, s->in[0], first) : 0;
+    const uint32_t first = first_active(m, on);
+    if (first == m->lanes)
+        return;
+    int64_t at = get_i64(m, s->in[0], first);
     for (uint32_t lane = first; lane < m->lanes; lane++)
         if (active(m, on, lane) && get(m, s->in[2], lane))
             write_element(m, s->mem, at++, lane, get(m, s->in[1], lane));
