@@ -2,6 +2,7 @@
  * an array a component, the same bits. Structs begin or end where memory begins that cannot be touched, at any
  * alignment; bytes between fields stay as they were. And that nothing is copied where that is promised. */
 #include "both.h"
+#include "counts.h"
 #include "support/guarded.h"
 #include "support/share.h"
 
@@ -455,7 +456,8 @@ static void fields_alike(void **state)
         for (int i = 0; i < n; i++)
             assert_true(q[i].x == v[i].y && q[i].y == v[i].z && q[i].z == v[i].x);
     }
-    assert_true(2 * shuffles(move) < shuffles(exchange)); /* what is alike is not taken apart */
+    if (on_cpu()) /* what is alike is not taken apart */
+        assert_true(2 * shuffles(move) < shuffles(exchange));
     sn_drop(move);
     sn_drop(exchange);
 }
