@@ -29,22 +29,17 @@ struct arena_guard {
 #endif
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
 #include <sanitizer/asan_interface.h>
-enum { GAP = 16, MAPS = 0 }; /* a gap behind a block; leaks are looked for in the heap alone */
+enum { GAP = 16, MAPS = 0, GUARDS = 0 }; /* a gap behind a block; leaks are looked for in the heap alone */
 #define HIDE(at, bytes) __asan_poison_memory_region((at), (bytes))
 #define SHOW(at, bytes) __asan_unpoison_memory_region((at), (bytes))
 #elif defined(SN_ARENA_GUARDS)
-enum { GAP = sizeof(arena_guard), MAPS = 1 };
+enum { GAP = sizeof(arena_guard), MAPS = 1, GUARDS = 1 };
 #define HIDE(at, bytes) memset((at), 0xa5, (bytes))
 #define SHOW(at, bytes) memset((at), 0xa5, (bytes))
 #else
-enum { GAP = 0, MAPS = 1 };
+enum { GAP = 0, MAPS = 1, GUARDS = 0 };
 #define HIDE(at, bytes) ((void)(at), (void)(bytes))
 #define SHOW(at, bytes) ((void)(at), (void)(bytes))
-#endif
-#if defined(SN_ARENA_GUARDS) && !defined(__SANITIZE_ADDRESS__)
-enum { GUARDS = 1 };
-#else
-enum { GUARDS = 0 };
 #endif
 
 enum { OWN_BYTES = 32 << 10, FAR_BYTES = 256 << 10, MAP_BYTES = 128 << 10 };

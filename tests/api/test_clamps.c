@@ -48,6 +48,7 @@ FORM(chosen_far, u8, sn_if(sn_lt(x, 10), clamped(x, 2, 8), sn_rint(clamped(x, 20
 FORM(product, u8, sn_mul(clamped(x, -12, 3), clamped(sn_neg(x), -12, 21)))
 FORM(product_above, u8, sn_mul(clamped(x, -16, 3), clamped(sn_neg(x), -12, 16)))
 FORM(from_integers, u8, sn_sub(sn_to_f32(sn_to_u8(x)), 0.5))
+FORM(overflows, i8, sn_mul(sn_mul(clamped(x, 0, 0x1p127), 16), 0x1p-126))
 FORM(not_a_number, u8, sn_sub(sn_max(x, 5), sn_max(x, 7)))
 
 static void bytes_and_words(void **state)
@@ -86,6 +87,7 @@ static void ranges_that_do_not(void **state)
     both("[n]T -> [n]i16", words_with_sign_above, FLOATS, SIGNALS, SIZES);
     both("[n]T -> [n]u8", chosen_far, FLOATS, SIGNALS, SIZES);
     both("[n]T -> [n]u8", product_above, FLOATS, SIGNALS, SIZES);
+    both("[n]T -> [n]i8", overflows, FLOATS, SIGNALS, SIZES);
     both("[n]T -> [n]u8", not_a_number, FLOATS, SIGNALS, SIZES);
 }
 

@@ -279,6 +279,7 @@ cg_ref cg_call2(cg *g, const char *intrinsic, cg_ref x, cg_ref y);
 cg_ref cg_shuffle(cg *g, cg_ref x, cg_ref y, unsigned n, const int *index);
 /* The same, where it is known that no instruction but a permutation of any elements does it. */
 cg_ref cg_permute(cg *g, cg_ref x, cg_ref y, unsigned n, const int *index);
+cg_ref cg_lanes_from(cg *g, cg_ref x, unsigned first, unsigned n); /* n of them; anything behind the last */
 cg_ref cg_join(cg *g, cg_ref x, cg_ref y);         /* x followed by y, of the same length */
 cg_ref cg_joined(cg *g, unsigned n, cg_ref *part); /* n of them, a power of two; overwrites the list */
 /* The vector x, of integers or floats, in which LLVM does not see how it was made. Of a tree of shuffles it tries all

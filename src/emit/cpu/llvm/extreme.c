@@ -158,26 +158,18 @@ static cg_ref range_of_register(cg *g, ir_type t, unsigned choice, cg_ref x, cg_
     return cg_call(g, name, 0, NULL, bits == 8 * MOST_BYTES ? 6 : 5, in);
 }
 
-static cg_ref lanes_from(cg *g, cg_ref x, unsigned first, unsigned n)
-{
-    int index[MOST_BYTES];
-    unsigned there = LLVMGetVectorSize(LLVMTypeOf(x));
-    for (unsigned i = 0; i < n; i++)
-        index[i] = first + i < there ? (int)(first + i) : -1;
-    return n == there ? x : cg_shuffle(g, x, NULL, n, index);
-}
-
 static cg_ref range(cg *g, ir_type t, unsigned choice, cg_ref x, cg_ref y)
 {
     unsigned n = LLVMGetVectorSize(LLVMTypeOf(x)), size = (unsigned)ir_type_size(t), most = MOST_BYTES / size;
     unsigned each = n * size < LEAST_BYTES ? LEAST_BYTES / size : n < most ? n : most, parts = n > each ? n / each : 1;
     cg_ref part[MOST_BYTES];
     for (unsigned i = 0; i < parts; i++)
-        part[i] = range_of_register(g, t, choice, lanes_from(g, x, i * each, each), lanes_from(g, y, i * each, each));
+        part[i] =
+            range_of_register(g, t, choice, cg_lanes_from(g, x, i * each, each), cg_lanes_from(g, y, i * each, each));
     for (unsigned left = parts; left > 1; left /= 2)
         for (unsigned i = 0; i < left; i += 2)
             part[i / 2] = cg_join(g, part[i], part[i + 1]);
-    return n < each ? lanes_from(g, part[0], 0, n) : part[0];
+    return n < each ? cg_lanes_from(g, part[0], 0, n) : part[0];
 }
 
 cg_ref cg_made_quiet(cg *g, k_val v, cg_ref x)

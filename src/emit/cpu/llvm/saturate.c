@@ -17,16 +17,18 @@ typedef struct interval { /* of numbers: none of them is a NaN */
 
 static bool find(const cg *g, k_val v, unsigned depth, interval *out);
 
-/* What arithmetic may have rounded away from the interval. */
-static interval widened(ir_type t, double low, double high)
+static bool is_finite(ir_type t, interval x)
 {
-    const double by = t == T_F32 ? 0x1p-22 : 0x1p-50;
-    return (interval){low - fabs(low) * by, high + fabs(high) * by};
+    const double most = t == T_F32 ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
+    return x.low >= -most && x.high <= most;
 }
 
-static bool is_finite(interval x)
+/* What arithmetic may have rounded away from the interval; false if it may be infinite. */
+static bool widen(ir_type t, double low, double high, interval *out)
 {
-    return isfinite(x.low) && isfinite(x.high);
+    const double by = t == T_F32 ? 0x1p-22 : 0x1p-50;
+    *out = (interval){low - fabs(low) * by, high + fabs(high) * by};
+    return is_finite(t, *out);
 }
 
 static interval product(interval x, interval y)
@@ -43,15 +45,16 @@ static bool of_arithmetic(const cg *g, const k_stmt *s, unsigned depth, interval
 {
     ir_type t = (ir_type)g->k->value.at[s->dst].type;
     interval x, y, z = {0, 0};
-    if (!find(g, s->in[0], depth, &x) || !find(g, s->in[1], depth, &y) || !is_finite(x) || !is_finite(y))
+    if (!find(g, s->in[0], depth, &x) || !find(g, s->in[1], depth, &y) || !is_finite(t, x) || !is_finite(t, y))
         return false;
-    if (s->sub == OP_FMA && (!find(g, s->in[2], depth, &z) || !is_finite(z)))
+    if (s->sub == OP_FMA && (!find(g, s->in[2], depth, &z) || !is_finite(t, z)))
         return false;
+    if (s->sub == OP_ADD)
+        return widen(t, x.low + y.low, x.high + y.high, out);
+    if (s->sub == OP_SUB)
+        return widen(t, x.low - y.high, x.high - y.low, out);
     interval p = product(x, y);
-    *out = s->sub == OP_ADD   ? widened(t, x.low + y.low, x.high + y.high)
-           : s->sub == OP_SUB ? widened(t, x.low - y.high, x.high - y.low)
-                              : widened(t, p.low + z.low, p.high + z.high);
-    return is_finite(*out);
+    return widen(t, p.low + z.low, p.high + z.high, out);
 }
 
 /* Of a NaN and a number both give the number. */
@@ -137,14 +140,6 @@ static LLVMTypeRef words(cg *g, unsigned bits, unsigned n)
     return LLVMVectorType(LLVMIntTypeInContext(g->context, bits), n);
 }
 
-static cg_ref part_of(cg *g, cg_ref x, unsigned first, unsigned n)
-{
-    int index[64];
-    for (unsigned i = 0; i < n; i++)
-        index[i] = (int)(first + i);
-    return cg_shuffle(g, x, x, n, index);
-}
-
 /* One register of floats; of what is too small, and of NaN, the least integer. */
 static cg_ref truncated(cg *g, cg_ref x)
 {
@@ -190,7 +185,7 @@ static cg_ref by_packing(cg *g, ir_type to, cg_ref x, bool fits)
     unsigned n = 0;
     for (unsigned first = 0; first < g->lanes; first += registers * each) {
         for (unsigned i = 0; i < registers; i++)
-            number[i] = truncated(g, part_of(g, x, first + i * each, each));
+            number[i] = truncated(g, cg_lanes_from(g, x, first + i * each, each));
         done[n++] = one_register(g, size, number);
     }
     return cg_joined(g, n, done);

@@ -233,6 +233,15 @@ cg_ref cg_permute(cg *g, cg_ref x, cg_ref y, unsigned n, const int *index)
     return cg_call(g, name, 0, NULL, y ? 3 : 2, y ? (cg_ref[]){x, from, y} : (cg_ref[]){x, from});
 }
 
+cg_ref cg_lanes_from(cg *g, cg_ref x, unsigned first, unsigned n)
+{
+    int index[256];
+    unsigned there = LLVMGetVectorSize(LLVMTypeOf(x));
+    for (unsigned i = 0; i < n; i++)
+        index[i] = first + i < there ? (int)(first + i) : -1;
+    return n == there ? x : cg_shuffle(g, x, NULL, n, index);
+}
+
 cg_ref cg_join(cg *g, cg_ref x, cg_ref y)
 {
     int index[256];
