@@ -99,20 +99,30 @@ static void meet(sk_folds *s, k_val lane, int64_t distance, k_val *const *x, k_v
     }
 }
 
-/* Rows `row`, row + 2^bit, row + 2 * 2^bit ..., below `row` + ROWS. */
-static k_val **rows_from(sk_folds *s, k_val lane, k_val row, unsigned bit)
+/* The 2^(level + 1) rows from `row` on, in the order in which memory has them, as processors look ahead. */
+static k_val **rows_from(sk_folds *s, k_val lane, k_val row, unsigned level)
 {
     sk_lower *lw = s->lw;
-    if (bit == ROWS_LOG)
-        return values(s, through_row(s, row, lane));
-    k_val **x = rows_from(s, lane, row, bit + 1);
-    k_val **y = rows_from(s, lane, sk_add(lw, row, k_i64(&lw->b, (int64_t)1 << bit)), bit + 1);
-    meet(s, lane, s->tree.lanes >> (ROWS_LOG - bit), x, y);
+    k_val half = sk_add(lw, row, k_i64(&lw->b, (int64_t)1 << level));
+    k_val **x = level ? rows_from(s, lane, row, level - 1) : values(s, through_row(s, row, lane));
+    k_val **y = level ? rows_from(s, lane, half, level - 1) : values(s, through_row(s, half, lane));
+    meet(s, lane, s->tree.lanes >> (level + 1), x, y);
     return x;
 }
 
+/* The rows that met first are furthest from each other: of a row's number, lanes have the bits turned round. */
+static k_val in_order(k_builder *b, k_val lane, k_val x, int64_t lanes)
+{
+    _Static_assert(ROWS_LOG == 3, "the lowest and the highest bit change places");
+    enum { LOW = 1, HIGH = ROWS / 2 };
+    k_val low = k_let(b, OP_BIT_AND, lane, k_i64(b, LOW | HIGH), 0);
+    k_val later = k_let(b, OP_EQ, low, k_i64(b, LOW), 0), before = k_let(b, OP_EQ, low, k_i64(b, HIGH), 0);
+    k_val other = k_select(b, before, k_shuffle(b, x, lanes - (HIGH - LOW)), x);
+    return k_select(b, later, k_shuffle(b, x, HIGH - LOW), other);
+}
+
 /* Each row's lanes become the first of them, and these the gang's first ROWS lanes. */
-static void settle_rows(sk_folds *s, k_val *const *x)
+static void settle_rows(sk_folds *s, k_val lane, k_val *const *x)
 {
     k_builder *b = &s->lw->b;
     int64_t of_row = s->tree.lanes / ROWS;
@@ -128,14 +138,17 @@ static void settle_rows(sk_folds *s, k_val *const *x)
         for (uint32_t i = 0; i < s->fold.n; i++)
             for (uint32_t c = 0; c < s->fold.at[i].n; c++)
                 x[i][c] = k_take_pair(b, x[i][c], 0);
+    for (uint32_t i = 0; i < s->fold.n; i++)
+        for (uint32_t c = 0; c < s->fold.at[i].n; c++)
+            x[i][c] = in_order(b, lane, x[i][c], s->tree.lanes);
 }
 
 static void rows_together(sk_folds *s, k_val first)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    k_val lane = k_for_all(b, k_i64(b, s->tree.lanes)), **x = rows_from(s, lane, first, 0);
-    settle_rows(s, x);
+    k_val lane = k_for_all(b, k_i64(b, s->tree.lanes)), **x = rows_from(s, lane, first, ROWS_LOG - 1);
+    settle_rows(s, lane, x);
     k_if(b, k_let(b, OP_LT, lane, k_i64(b, ROWS), 0));
     k_val row = sk_add(lw, first, lane), **acc = sk_fold_accumulators(s);
     for (uint32_t i = 0; i < s->fold.n; i++)

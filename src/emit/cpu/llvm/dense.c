@@ -74,6 +74,8 @@ static unsigned group_of(const cg *g, unsigned bytes)
 /* Into the first level: prefetches into the second one took as long as the loads where all is in the third. */
 static void look_ahead(cg *g, cg_ref at, bool far)
 {
+    if (far && g->cpu.looks_on)
+        return;
     cg_prefetch(g, far ? cg_line_of_pages(g, at, CG_PAGES_AHEAD) : cg_bytes_on(g, at, cg_i64(g, AHEAD)));
 }
 

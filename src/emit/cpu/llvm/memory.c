@@ -46,8 +46,8 @@ cg_ref cg_element(cg *g, k_mem m, cg_ref index)
 /* --- vectors in memory --- */
 
 /* Calls a masked intrinsic. From LLVM 22 on its alignment is an attribute of the pointer, before it is an operand. */
-static cg_ref masked(cg *g, const char *name, unsigned types, LLVMTypeRef *type, unsigned n, cg_ref *in, unsigned pointer,
-                     unsigned align)
+static cg_ref masked(cg *g, const char *name, unsigned types, LLVMTypeRef *type, unsigned n, cg_ref *in,
+                     unsigned pointer, unsigned align)
 {
 #if LLVM_VERSION_MAJOR >= 22
     cg_ref call = cg_call(g, name, types, type, n, in);
@@ -184,8 +184,8 @@ static cg_ref load_contiguous(cg *g, LLVMTypeRef vector, cg_ref pointer, unsigne
     return cg_phi2(g, x, whole, y, part);
 }
 
-/* Stores that stand together take one branch, past the caches if all addresses are aligned (for_all.c starts its gangs so
- * that the first stream's is). */
+/* Stores that stand together take one branch, past the caches if all addresses are aligned (for_all.c starts its gangs
+ * so that the first stream's is). */
 typedef struct streamed {
     cg_ref value, pointer;
     unsigned align, bytes;
@@ -199,7 +199,8 @@ static unsigned whole_line(const streamed *s)
 static void store_past_caches(cg *g, const streamed *s)
 {
     cg_ref store = plain_store(g, s->value, s->pointer, whole_line(s));
-    cg_ref one = LLVMMetadataAsValue(g->context, LLVMMDNodeInContext2(g->context, (LLVMMetadataRef[]){LLVMValueAsMetadata(cg_i32(g, 1))}, 1));
+    cg_ref one = LLVMMetadataAsValue(
+        g->context, LLVMMDNodeInContext2(g->context, (LLVMMetadataRef[]){LLVMValueAsMetadata(cg_i32(g, 1))}, 1));
     LLVMSetMetadata(store, LLVMGetMDKindIDInContext(g->context, "nontemporal", 11), one);
 }
 
@@ -251,7 +252,8 @@ static void store_contiguous(cg *g, cg_ref value, cg_ref pointer, unsigned align
         return;
     }
     full = full ? full : LLVMBuildICmp(g->b, LLVMIntSGE, first, cg_i64(g, g->lanes), "");
-    LLVMBasicBlockRef whole = cg_block(g, "store.whole"), part = cg_block(g, "store.part"), end = cg_block(g, "store.end");
+    LLVMBasicBlockRef whole = cg_block(g, "store.whole"), part = cg_block(g, "store.part"),
+                      end = cg_block(g, "store.end");
     cg_cond(g, full, whole, part);
     cg_at(g, whole);
     store_whole(g, value, pointer, align, stream);
@@ -308,7 +310,8 @@ static void store_reversed(cg *g, cg_ref value, cg_ref first, unsigned align, bo
     g->mask = before;
 }
 
-/* Elements 0, step, 2 step ... of `step` consecutive vectors; the last one is loaded so that it ends at the last element. */
+/* Elements 0, step, 2 step ... of `step` consecutive vectors; the last one is loaded so that it ends at the last
+ * element. */
 static cg_ref load_spread(cg *g, LLVMTypeRef vector, cg_ref first, LLVMTypeRef element, unsigned align, unsigned step)
 {
     unsigned lanes = g->lanes, last = (lanes - 1) * step;
@@ -357,8 +360,8 @@ static cg_ref first_lane(cg *g, k_val index)
     return LLVMBuildSExt(g->b, i, g->i64, "");
 }
 
-/* Where a gang of one lane reads or writes. A part of the index that is the same in all threads is added to the memory's
- * address: once for all that lies behind it. */
+/* Where a gang of one lane reads or writes. A part of the index that is the same in all threads is added to the
+ * memory's address: once for all that lies behind it. */
 static cg_ref address_of_one(cg *g, k_mem m, k_val index)
 {
     const k_value *x = &g->k->value.at[index];
@@ -375,8 +378,8 @@ static cg_ref address_of_one(cg *g, k_mem m, k_val index)
 
 static bool is_one_lane(const cg *g, k_mem m, k_val index)
 {
-    return g->thread && g->lanes == 1 && !g->mask.on && !g->k->mem.at[m].every &&
-           g->k->mem.at[m].space != K_PRIVATE && g->k->value.at[index].shape != K_UNIFORM;
+    return g->thread && g->lanes == 1 && !g->mask.on && !g->k->mem.at[m].every && g->k->mem.at[m].space != K_PRIVATE &&
+           g->k->value.at[index].shape != K_UNIFORM;
 }
 
 static place place_of(cg *g, k_mem m, k_val index)
@@ -494,9 +497,12 @@ cg_ref cg_line_of_pages(cg *g, cg_ref pointer, int64_t ahead)
     return LLVMBuildIntToPtr(b, at, g->ptr, "");
 }
 
+/* A processor that looks on by itself does so where lines are read in order: LLVM must not mix the loads. */
 static cg_ref load_ahead(cg *g, LLVMTypeRef vector, cg_ref pointer, unsigned bytes)
 {
-    for (unsigned at = 0; at < bytes * g->lanes; at += K_AHEAD_BYTES)
+    if (g->cpu.looks_on)
+        LLVMBuildFence(g->b, LLVMAtomicOrderingAcquireRelease, true, "");
+    for (unsigned at = 0; at < bytes * g->lanes && !g->cpu.looks_on; at += K_AHEAD_BYTES)
         cg_prefetch(g, cg_line_of_pages(g, cg_bytes_on(g, pointer, cg_i64(g, at)), CG_PAGES_AHEAD));
     return load_contiguous(g, vector, pointer, bytes);
 }

@@ -101,6 +101,7 @@ static cg_features features_of(const host *h)
     r.register_bytes = r.avx512 ? 64 : r.gathers ? 32 : 16;
     r.fma = has_feature(f, "fma");
     r.divides = strncmp(h->cpu, "znver", 5) == 0;
+    r.looks_on = r.divides && h->cpu[5] < '5';
     return r;
 }
 
