@@ -66,13 +66,15 @@ static void find_fetches(stages *s)
 }
 
 /* What is read twice, in front of the chain and behind it, is there the second time if the block fits the first cache.
- * Two pieces at least: a hand-over for each takes too long. */
+ * Two pieces at least: a hand-over for each takes too long. AMD's processors before Zen 5, whose first cache does not
+ * hold two, are as well off with the second one. */
 static unsigned most_together(const stages *s)
 {
     const cg *g = s->g;
     int64_t n = stride(g) ? NEAR_BYTES / stride(g) : K_TOGETHER;
-    if (s->near && s->far && s->fetched && n > FIRST_BYTES / s->fetched)
-        n = FIRST_BYTES / s->fetched > 2 ? FIRST_BYTES / s->fetched : 2;
+    int64_t twice = s->fetched ? (g->cpu.looks_on ? NEAR_BYTES : FIRST_BYTES) / s->fetched : 0;
+    if (s->near && s->far && s->fetched && n > twice)
+        n = twice > 2 ? twice : 2;
     return g->part || n < 1 ? 1 : n < K_TOGETHER ? (unsigned)n : K_TOGETHER; /* parts know one block of shared memory */
 }
 
@@ -427,7 +429,7 @@ void cg_fetch_ahead(cg *g, const k_stmt *s)
     LLVMTypeRef types[] = {g->ptr, g->i64}; /* through a mask, so that LLVM leaves the lines one register */
     pointer = cg_call(g, "llvm.ptrmask", 2, types, 2, (cg_ref[]){pointer, cg_i64(g, -LINE)});
     for (unsigned at = 0; at < bytes; at += LINE)
-        if (row && !here && !m->written)
+        if (row && !here && !m->written && !g->cpu.looks_on)
             fetch_line(g, cg_line_of_pages(g, cg_bytes_on(g, pointer, cg_i64(g, at)), 0), 0, false);
         else
             fetch_line(g, pointer, at, m->written);
