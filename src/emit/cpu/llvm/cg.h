@@ -249,6 +249,11 @@ static inline bool cg_is_vector(cg_ref v)
 {
     return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMVectorTypeKind;
 }
+/* Is it a conversion of whole numbers to a wider type? */
+static inline bool cg_is_widened(cg_ref v)
+{
+    return LLVMIsASExtInst(v) || LLVMIsAZExtInst(v);
+}
 cg_ref cg_const(cg *g, ir_type t, ir_bits bits);
 cg_ref cg_i64(cg *g, int64_t v);
 cg_ref cg_i32(cg *g, int64_t v);

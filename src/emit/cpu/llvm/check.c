@@ -76,13 +76,22 @@ static cg_ref surely_holds(cg *g, k_val condition)
 
 /* --- reporting --- */
 
+/* Of numbers that were made wider these are what is used here, see cg_gather. */
+static cg_ref element_of(cg *g, cg_ref vector, cg_ref lane)
+{
+    if (!cg_is_widened(vector))
+        return LLVMBuildExtractElement(g->b, vector, lane, "");
+    cg_ref x = LLVMBuildExtractElement(g->b, LLVMGetOperand(vector, 0), lane, "");
+    return LLVMBuildCast(g->b, LLVMGetInstructionOpcode(vector), x, LLVMGetElementType(LLVMTypeOf(vector)), "");
+}
+
 static cg_ref at_lane(cg *g, k_val v, cg_ref lane)
 {
     cg_value x = cg_get(g, v);
     if (x.form == FORM_UNIFORM)
         return x.v;
     if (x.form == FORM_VECTOR)
-        return cg_as_wide(g, v, LLVMBuildExtractElement(g->b, x.v, lane, ""));
+        return cg_as_wide(g, v, element_of(g, x.v, lane));
     return LLVMBuildAdd(g->b, x.v, LLVMBuildMul(g->b, x.step, lane, ""), "");
 }
 

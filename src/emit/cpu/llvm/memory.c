@@ -135,6 +135,8 @@ cg_ref cg_gather(cg *g, k_mem m, cg_ref index, cg_ref mask)
     bool narrow = LLVMGetElementType(LLVMTypeOf(index)) == g->i32, apart = g->k->mem.at[m].every;
     if (size < 4 && narrow && g->cpu.gathers && !apart)
         return gather_small_narrow(g, m, index, size, vector, mask);
+    if (cg_is_widened(index)) /* instructions take numbers of 32 bits, if LLVM sees in the same block that these are */
+        index = LLVMBuildCast(g->b, LLVMGetInstructionOpcode(index), LLVMGetOperand(index, 0), LLVMTypeOf(index), "");
     cg_ref pointers = cg_element(g, m, index);
     if (size < 4 && mask && g->cpu.gathers && (!apart || size == 1))
         return gather_small(g, vector, pointers, mask);
