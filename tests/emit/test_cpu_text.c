@@ -220,6 +220,24 @@ static void checks_in_loops_are_answered_before_them(void **state)
             fail_msg("%s: %s", cases[i].index, cases[i].before ? "asked in each turn" : "asked before the loop");
 }
 
+/* Of a thread alone the index is its own; of a gang it must be the same for all. */
+static bool fetches_near(fixture *f, const char *threads, const char *index)
+{
+    const char *source = arena_printf(&f->arena,
+                                      "kernel k lanes 16 { global @1:i32 global @2:i32 written for_all %%1:i64 < %s { "
+                                      "for %%2:i64 = 0 to 100 { %%3:i64 = add %%2, %s fetch_near @1[%%3] step 0 "
+                                      "%%4:i64 = add %%2, %%1 %%5:i32 = load @1[%%4] store @2[%%4] = %%5 } } }",
+                                      threads, index);
+    return has(f, source, "llvm.prefetch");
+}
+
+static void what_is_read_soon_is_fetched(void **state)
+{
+    assert_true(fetches_near(*state, "1 whole", "%1"));
+    assert_true(fetches_near(*state, "160", "%2"));
+    assert_false(fetches_near(*state, "160", "%1"));
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -228,6 +246,7 @@ int main(void)
                                        TEST(rows_are_read_in_tiles),
                                        TEST(rows_anywhere_are_read_in_registers),
                                        TEST(gangs_run_again_only_if_nothing_is_lost),
+                                       TEST(what_is_read_soon_is_fetched),
                                        TEST(checks_in_loops_are_answered_before_them)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -370,10 +370,11 @@ static void fetch_line(cg *g, cg_ref pointer, int64_t offset, bool written)
     cg_call(g, "llvm.prefetch", 1, &g->ptr, 4, in);
 }
 
-/* One line, wherever in it the element is. */
+/* One line, wherever in it the element is; of one thread alone, or the same for all. */
 static void fetch_near(cg *g, const k_stmt *s)
 {
-    if (g->k->value.at[s->in[0]].shape == K_UNIFORM && !g->own_part)
+    bool one = g->k->value.at[s->in[0]].shape == K_UNIFORM || (g->thread && g->lanes == 1);
+    if (one && !g->own_part)
         cg_prefetch(g, cg_element(g, s->mem, cg_scalar(g, s->in[0])));
 }
 
