@@ -20,6 +20,12 @@ sn_context *both_interpreter(void)
     return contexts.interpreter;
 }
 
+void both_in_turn(void (*test)(sn_context *cx))
+{
+    test(contexts.cpu);
+    test(contexts.interpreter);
+}
+
 static void drop_message(void *env, const char *said)
 {
     (void)env, (void)said;

@@ -42,6 +42,7 @@ void both_halves_at(const char *file, int line, const char *signature, sn_body b
 /* The two contexts. */
 sn_context *both_cpu(void);
 sn_context *both_interpreter(void);
+void both_in_turn(void (*test)(sn_context *cx)); /* runs a test in each of them */
 
 #define ALL_TYPES "bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char"
 #define INTEGERS "i8 i16 i32 i64 u8 u16 u32 u64"

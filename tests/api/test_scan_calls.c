@@ -31,12 +31,6 @@ static sn_acc positive_and_all(sn_acc a)
     return sn_results(positive_pairs(a), a);
 }
 
-static void with_both(void (*test)(sn_context *cx))
-{
-    test(both_cpu());
-    test(both_interpreter());
-}
-
 /* --- memory for at most so many --- */
 
 static void up_to(sn_context *cx)
@@ -248,7 +242,7 @@ static void by_its_text(sn_context *cx)
     static void test##_with_both(void **state)                                                                         \
     {                                                                                                                  \
         (void)state;                                                                                                   \
-        with_both(test);                                                                                               \
+        both_in_turn(test);                                                                                            \
     }
 WITH_BOTH(up_to)
 WITH_BOTH(too_small)

@@ -70,12 +70,6 @@ static void extents_are_told(void **state)
     both("[n]i64 -> [k]i64", in_a_loop, NULL, POSITIVE, 0, 1, 5, 20);
 }
 
-static void with_both(void (*test)(sn_context *cx))
-{
-    test(both_cpu());
-    test(both_interpreter());
-}
-
 static void values_are_counted(sn_context *cx)
 {
     const int64_t lengths[] = {2, 0, 3, 1};
@@ -145,9 +139,9 @@ static void as_texts(sn_context *cx)
 static void values_and_mistakes(void **state)
 {
     (void)state;
-    with_both(values_are_counted);
-    with_both(impossible_extents);
-    with_both(as_texts);
+    both_in_turn(values_are_counted);
+    both_in_turn(impossible_extents);
+    both_in_turn(as_texts);
 }
 
 int main(void)
