@@ -182,14 +182,23 @@ static bool row_by_row(const l_fusing *c, ir_id fold, ir_id to)
     }
 }
 
+/* Is what is computed in `to` seen as one row on its way to its reader? */
+static bool flattens(const l_fusing *c, ir_id to, ir_id reader)
+{
+    for (; to && to < reader; to = l_at(c->node, to)->user)
+        if (ir_at(c->p, to)->kind == IR_RESHAPE)
+            return true;
+    return false;
+}
+
 /* What stands in the way, where what was found first is not all there is to say. */
 static l_why honest(const l_fusing *c, ir_id from, ir_id to, ir_id reader, l_why why)
 {
     if (why == L_NOT_AFTER && row_by_row(c, from, to))
         return L_NOT_ROW;
     /* the same elements as one row: a loop over them would still be no stencil's */
-    if (why == L_NOT_RATE && ir_at(c->p, to)->kind == IR_RESHAPE && c->class[from] == L_CLASS_STENCIL &&
-        c->class[reader] == L_CLASS_FOLD)
+    if (why == L_NOT_RATE && c->class[from] == L_CLASS_STENCIL && c->class[reader] == L_CLASS_FOLD &&
+        flattens(c, to, reader))
         return L_NOT_CLASS;
     return why;
 }

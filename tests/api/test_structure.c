@@ -128,6 +128,17 @@ static sn_acc all_slopes(sn_acc m)
     return sn_results(slopes, sn_fold_all(sn_add, 0, slopes));
 }
 
+static sn_scalar change(sn_scalar x, sn_scalar y)
+{
+    return sn_abs(sn_sub(x, y));
+}
+
+static sn_acc largest_change(sn_acc m) /* a step of a solver, and how far it moved */
+{
+    sn_acc next = sn_stencil(below, sn_pattern(3, 3), sn_clamp, m);
+    return sn_results(next, sn_fold_all(sn_max, 0, sn_zip_with(change, next, m)));
+}
+
 static sn_acc other_shape(sn_acc m) /* of a stencil's result: no fold, but other extents */
 {
     return sn_map(sn_exp, sn_flatten(sn_stencil(below, sn_pattern(3, 3), sn_clamp, m)));
@@ -155,6 +166,8 @@ static void rows_wait_for_their_own(void **state)
         {"[n,m]f32 -> f32", SN_BODY(sum_of_sums), row, whole},
         {"[n]f32 -> f32", SN_BODY(centred), whole, row},
         {"[n,m]f32 -> [n,m]f32, f32", SN_BODY(all_slopes), "not fused: the loops are of different kinds",
+         "different extents"},
+        {"[n,m]f32 -> [n,m]f32, f32", SN_BODY(largest_change), "not fused: the loops are of different kinds",
          "different extents"},
         {"[n,m]f32 -> [k]f32", SN_BODY(other_shape), "not fused: the two iterate over different extents", "kinds"},
     };
