@@ -376,15 +376,17 @@ static bool narrowed_index(cg *g, const k_stmt *s)
     return true;
 }
 
-/* A limit of what begins with a small number, no further from it than lanes are: NULL: it does not. */
-static cg_ref near_limit(cg *g, cg_ref from, cg_ref limit)
+/* A limit of what begins with a small number, no further from it than lanes are, less `inclusive`. NULL: it does not.
+ */
+static cg_ref near_limit(cg *g, cg_ref from, cg_ref limit, bool inclusive)
 {
     const long long most = 1LL << 32, first = LLVMIsAConstantInt(from) ? LLVMConstIntGetSExtValue(from) : most;
     LLVMTypeRef i64 = g->i64;
     if (first >= most || first <= -most)
         return NULL;
-    limit = cg_call(g, "llvm.smax", 1, &i64, 2, (cg_ref[]){limit, cg_i64(g, first - 1)});
-    return cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){limit, cg_i64(g, first + g->lanes)});
+    const long long least = first - inclusive;
+    limit = cg_call(g, "llvm.smax", 1, &i64, 2, (cg_ref[]){limit, cg_i64(g, least)});
+    return cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){limit, cg_i64(g, least + g->lanes)});
 }
 
 /* In how many lanes, the first ones, a value that goes up by one from lane to lane is below a uniform limit: a mask
@@ -398,12 +400,14 @@ static cg_ref lanes_below(cg *g, k_val v, k_val bound, bool or_equal)
     if (x.form != FORM_LINEAR || limit.form != FORM_UNIFORM || x.step != cg_i64(g, 1))
         return NULL;
     const bool fits = cg_is_narrow(g, v) && cg_is_narrow(g, bound);
-    cg_ref end = fits ? limit.v : near_limit(g, x.v, limit.v);
+    cg_ref end = fits ? limit.v : near_limit(g, x.v, limit.v, or_equal);
     if (!end)
         return NULL;
     LLVMTypeRef i64 = g->i64;
     cg_ref n = LLVMBuildSub(g->b, end, x.v, "");
     n = or_equal ? LLVMBuildAdd(g->b, n, cg_i64(g, 1), "") : n;
+    if (!fits)
+        return n;
     n = cg_call(g, "llvm.smax", 1, &i64, 2, (cg_ref[]){n, cg_i64(g, 0)});
     return cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){n, cg_i64(g, g->lanes)});
 }

@@ -116,7 +116,7 @@ typedef struct cg_crossed {
 
 typedef struct cg_features {
     bool avx512; /* F, BW, DQ and VL */
-    bool vbmi, vbmi2, fma, x86, gathers, avx;
+    bool vbmi, vbmi2, fma, x86, gathers, avx, bmi2;
     bool divides; /* a quotient of floats is there as soon as some five products */
     bool looks_on; /* it looks ahead of what is read in order by itself, beyond pages, and further than it is told */
     unsigned register_bytes;

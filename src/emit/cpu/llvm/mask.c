@@ -35,6 +35,13 @@ static cg_ref first_by_comparison(cg *g, cg_ref count)
 static cg_ref first_bits(cg *g, LLVMTypeRef word, cg_ref count)
 {
     unsigned width = LLVMGetIntTypeWidth(word);
+    if (g->cpu.bmi2) { /* leaves the bits below `count`, or all if there are not so many */
+        LLVMTypeRef type = width > 32 ? g->i64 : g->i32;
+        cg_ref in[] = {LLVMConstAllOnes(type), LLVMBuildIntCast2(g->b, count, type, false, "")};
+        return LLVMBuildIntCast2(
+            g->b, cg_call(g, width > 32 ? "llvm.x86.bmi.bzhi.64" : "llvm.x86.bmi.bzhi.32", 0, NULL, 2, in), word, false,
+            "");
+    }
     cg_ref off = LLVMBuildSub(g->b, LLVMConstInt(word, width, false), count, "");
     cg_ref none = LLVMBuildICmp(g->b, LLVMIntEQ, count, cg_zero(word), "");
     cg_ref some = LLVMBuildLShr(g->b, LLVMConstAllOnes(word), off, "");

@@ -98,6 +98,7 @@ static cg_features features_of(const host *h)
     r.vbmi2 = r.avx512 && has_feature(f, "avx512vbmi2");
     r.gathers = r.x86 && has_feature(f, "avx2");
     r.avx = r.x86 && has_feature(f, "avx");
+    r.bmi2 = r.x86 && has_feature(f, "bmi2");
     r.register_bytes = r.avx512 ? 64 : r.gathers ? 32 : 16;
     r.fma = has_feature(f, "fma");
     r.divides = strncmp(h->cpu, "znver", 5) == 0;
