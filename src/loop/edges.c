@@ -182,12 +182,14 @@ static bool row_by_row(const l_fusing *c, ir_id fold, ir_id to)
     }
 }
 
-/* Is what is computed in `to` seen as one row on its way to its reader? */
+/* Is what is computed in `to`, and from there on, seen as one row on its way to its reader? */
 static bool flattens(const l_fusing *c, ir_id to, ir_id reader)
 {
-    for (; to && to < reader; to = l_at(c->node, to)->user)
+    for (ir_id before = 0; to > before && to < reader; to = l_at(c->node, to)->user) {
         if (ir_at(c->p, to)->kind == IR_RESHAPE)
             return true;
+        before = to;
+    }
     return false;
 }
 
