@@ -39,8 +39,8 @@ typedef struct emit_cpu_options {
     bool keep_ir, keep_asm;     /* keep text for explain */
     emit_draft draft;           /* what may be a draft; such code is slower, and has the same results */
     bool only_digest; /* no machine code is made; the text is a line for each module, of what stands before LLVM's
-                       * passes: how many instructions, and a digest of its bitcode (printing takes several times as
-                       * long) */
+                       * passes: how many instructions, how many of them fetch what is read soon, and a digest of its
+                       * bitcode (printing takes several times as long) */
     uint32_t part;    /* most statements of a function, so that small kernels are taken apart, too; 0: what suits */
 } emit_cpu_options;
 

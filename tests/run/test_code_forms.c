@@ -274,12 +274,22 @@ static const kernel *of_structs(const kernel *k, arena *a)
 
 enum { LARGE = 150 };
 
-/* How many instructions the code generator makes for two kinds of processors with such vectors, and their digest. */
+/* Does the kernel say what is read soon? */
+static bool has_hints(const kernel *k)
+{
+    for (k_ref i = 1; i < k->stmt.n; i++)
+        if (k->stmt.at[i].op == K_FETCH || (k->stmt.at[i].op == K_LOAD && k->stmt.at[i].sub == K_AHEAD))
+            return true;
+    return false;
+}
+
+/* How many instructions the code generator makes for two kinds of processors with such vectors, how many of them fetch
+ * what the kernel says is read soon, and their digest. */
 static void write_machine_code(const kernel *k, const sk_options *o, arena *a, text *out)
 {
     const kernel *ready = kernel_prepare(a, k, NULL), *fields = of_structs(k, a);
     const bool wide = o->vector_bytes == 64;
-    unsigned instructions = 0;
+    unsigned instructions = 0, fetches = 0;
     text t;
     text_init(&t, a);
     generate(ready, wide ? 4 : 3, "", 0, a, &t);
@@ -288,9 +298,14 @@ static void write_machine_code(const kernel *k, const sk_options *o, arena *a, t
         generate(ready, wide ? 4 : 3, "", LARGE / 2, a, &t);
     if (fields)
         generate(kernel_prepare(a, fields, NULL), wide ? 4 : 3, "", 0, a, &t);
-    for (const char *line = t.at; *line; line += strcspn(line, "\n") + 1)
-        instructions += (unsigned)strtoul(line, NULL, 10);
+    for (const char *line = t.at; *line; line += strcspn(line, "\n") + 1) {
+        char *behind;
+        instructions += (unsigned)strtoul(line, &behind, 10);
+        fetches += (unsigned)strtoul(behind, NULL, 10);
+    }
     text_printf(out, "        %s: %u instructions,", k->name, instructions);
+    if (has_hints(k))
+        text_printf(out, " %u fetches,", fetches);
     write_digest("", &t, out);
     text_add(out, "\n");
 }

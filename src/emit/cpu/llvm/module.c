@@ -313,15 +313,24 @@ static void add_ir(cg *g)
     LLVMDisposeMessage(s);
 }
 
+static bool is_fetch(LLVMValueRef i)
+{
+    LLVMValueRef f = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
+    size_t n = 0;
+    return f && strncmp(LLVMGetValueName2(f, &n), "llvm.prefetch", 13) == 0;
+}
+
 static void add_digest(cg *g)
 {
     LLVMMemoryBufferRef bits = LLVMWriteBitcodeToMemoryBuffer(g->module);
-    unsigned instructions = 0;
+    unsigned instructions = 0, fetches = 0;
     for (LLVMValueRef f = LLVMGetFirstFunction(g->module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
-            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
                 instructions++;
-    text_printf(&g->ir, "%u %016" PRIx64 "\n", instructions,
+                fetches += is_fetch(i);
+            }
+    text_printf(&g->ir, "%u %u %016" PRIx64 "\n", instructions, fetches,
                 hash_bytes(LLVMGetBufferStart(bits), LLVMGetBufferSize(bits), 0));
     LLVMDisposeMemoryBuffer(bits);
 }
