@@ -55,7 +55,9 @@ bool embed_take_segments(op *o, sn_acc lengths, segments *out)
         return false;
     map64_put(o->b->arena, &o->b->offsets, v->array, out->offsets);
     out->number = ir_extent(o->p, v->array, 0);
-    unsigned wide = value_types(o, v)[0] == T_U64 ? IR_WIDE_LENGTHS : is_from_wide(o->p, out->offsets) ? IR_WIDE_OFFSETS : 0;
+    unsigned wide = value_types(o, v)[0] == T_U64      ? IR_WIDE_LENGTHS
+                    : is_from_wide(o->p, out->offsets) ? IR_WIDE_OFFSETS
+                                                       : 0;
     o->site = ir_site_wide(o->p, o->site, wide);
     return true;
 }
@@ -275,7 +277,8 @@ static bool take_half(op *o, sn_acc lengths, sn_acc a, half *out)
     if (!good || !out->v)
         return false;
     out->from = ir_info(o->p, out->v->array);
-    return out->from->rank || op_fail(o, "%s has no dimension with segments; an array of rank 1 or more has", value_text(o, out->v));
+    return out->from->rank ||
+           op_fail(o, "%s has no dimension with segments; an array of rank 1 or more has", value_text(o, out->v));
 }
 
 static bool fit_together(const op *o, const half *a, const half *b)
@@ -316,13 +319,14 @@ static ir_id append(const op *o, const half *a, const half *b)
     ir_id offsets = both_offsets(o, a, b), of = offsets ? embed_segment_of(o, shape[last], offsets) : 0;
     if (!of)
         return 0;
-    ir_fn *fn = embed_index_fn(o, rank);
-    ir_id segment = ir_read(p, o->site, of, 0, IR_SAFE, 1, &fn->param[last]);
+    ir_fn *fn = last ? embed_index_fn(o, rank) : ir_fn_new(p, 2, embed_i64_types());
+    ir_id segment = last ? ir_read(p, o->site, of, 0, IR_SAFE, 1, &fn->param[last]) : fn->param[1];
     ir_id next = ir_op2(p, o->site, OP_ADD, segment, ir_i64(p, 1));
     /* a's elements up to the segment's end stand before, and b's before it */
-    ir_id in_b = ir_op2(p, o->site, OP_SUB, fn->param[last], ir_read(p, o->site, a->s.offsets, 0, 0, 1, &next));
-    ir_id in_a = ir_op2(p, o->site, OP_SUB, fn->param[last], ir_read(p, o->site, b->s.offsets, 0, 0, 1, &segment));
-    ir_id from_a = ir_op2(p, o->site, OP_LT, in_a, ir_read(p, o->site, a->s.offsets, 0, 0, 1, &next));
+    ir_id in_b = ir_op2(p, o->site, OP_SUB, fn->param[last], ir_read(p, o->site, a->s.offsets, 0, IR_SAFE, 1, &next));
+    ir_id in_a =
+        ir_op2(p, o->site, OP_SUB, fn->param[last], ir_read(p, o->site, b->s.offsets, 0, IR_SAFE, 1, &segment));
+    ir_id from_a = ir_op2(p, o->site, OP_LT, in_a, ir_read(p, o->site, a->s.offsets, 0, IR_SAFE, 1, &next));
     memcpy(index, fn->param, rank * sizeof *index);
     memcpy(other, fn->param, rank * sizeof *other);
     index[last] = in_a;
@@ -331,7 +335,9 @@ static ir_id append(const op *o, const half *a, const half *b)
         term[k] = ir_cond(p, o->site, from_a, ir_read(p, o->site, a->v->array, k, 0, rank, index),
                           ir_read(p, o->site, b->v->array, k, 0, rank, other));
     fn = ir_fn_close(p, fn, a->v->tree->leaves, term);
-    return fn ? ir_generate(p, o->site, rank, shape, fn) : 0;
+    if (!fn)
+        return 0;
+    return last ? ir_generate(p, o->site, rank, shape, fn) : ir_map(p, o->site, 1, &of, fn, IR_INDEXED);
 }
 
 sn_acc sn_append_seg_at(sn_site at, sn_acc lengths_a, sn_acc a, sn_acc lengths_b, sn_acc b)

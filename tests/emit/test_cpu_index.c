@@ -140,6 +140,40 @@ static void all_limits(void **state)
     }
 }
 
+/* The same where neither is known beforehand, and what goes up may go beyond the largest number. */
+static void unknown_limits(void **state)
+{
+    static const ir_op ops[] = {OP_LT, OP_LE, OP_GT, OP_GE};
+    cpu_case *c = *state;
+    for (unsigned turn = 0; turn < 7 * 2; turn++) {
+        const uint16_t lanes = widths[turn % 7];
+        const bool swapped = turn / 7;
+        const int64_t number[] = {INT64_MIN, INT64_MIN + 1,     INT64_MIN + lanes / 2, -lanes,        -1,       0,
+                                  lanes / 2, INT64_MAX - lanes, INT64_MAX - 3,         INT64_MAX - 1, INT64_MAX};
+        enum { NUMBERS = sizeof(number) / sizeof(number[0]) };
+        case_kernel(c, lanes);
+        k_builder *b = &c->b;
+        k_mem in = case_global(c, T_I64, false, NUMBERS);
+        k_mem out = case_global(c, T_I64, true, 4 * NUMBERS * NUMBERS * lanes);
+        for (unsigned k = 0; k < NUMBERS; k++)
+            case_put(c, in, k, (ir_bits)number[k]);
+        k_val all = k_i64(b, NUMBERS), m = k_for(b, k_i64(b, 0), all, false), base = k_load(b, in, m);
+        k_val n = k_for(b, k_i64(b, 0), all, false), bound = k_load(b, in, n);
+        k_val both = k_let(b, OP_ADD, k_let(b, OP_MUL, m, all, 0), n, 0);
+        k_val at = k_let(b, OP_MUL, both, k_i64(b, 4 * (int64_t)lanes), 0);
+        k_val i = k_for_all(b, k_i64(b, lanes)), x = k_let(b, OP_ADD, i, base, 0);
+        for (unsigned k = 0; k < 4; k++) {
+            k_val to = k_let(b, OP_ADD, at, k_let(b, OP_ADD, i, k_i64(b, k * (int64_t)lanes), 0), 0);
+            k_val holds = swapped ? k_let(b, ops[k], bound, x, 0) : k_let(b, ops[k], x, bound, 0);
+            k_store(b, out, to, k_select(b, holds, x, k_i64(b, 7)));
+        }
+        k_end(b);
+        k_end(b);
+        k_end(b);
+        run_narrow(c);
+    }
+}
+
 static void conversions(void **state)
 {
     static const ir_type to[] = {T_BOOL, T_I8, T_U8, T_I16, T_U16, T_I32, T_U32, T_U64, T_F32, T_F64};
@@ -189,8 +223,9 @@ static void memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(division),   cmocka_unit_test(arithmetic),  cmocka_unit_test(limits),
-        cmocka_unit_test(all_limits), cmocka_unit_test(conversions), cmocka_unit_test(memory),
+        cmocka_unit_test(division),   cmocka_unit_test(arithmetic),     cmocka_unit_test(limits),
+        cmocka_unit_test(all_limits), cmocka_unit_test(unknown_limits), cmocka_unit_test(conversions),
+        cmocka_unit_test(memory),
     };
     return cmocka_run_group_tests(tests, case_setup, case_teardown);
 }

@@ -114,6 +114,24 @@ C(segments_replicate_f32)
             z[i] = a[k];
 }
 
+C(segments_append_f32)
+{
+    IN(i64, offset, 0);
+    IN(f32, x, 1);
+    IN(f32, y, 2);
+    OUT(f32, z, 0);
+    int64_t segments = E(0) - 1;
+    PRAGMA(omp parallel for schedule(dynamic, 1 + segments / 64))
+    FOR (k, segments) {
+        int64_t length = offset[k + 1] - offset[k];
+        f32 *to = z + 2 * offset[k];
+        for (int64_t i = 0; i < length; i++)
+            to[i] = x[offset[k] + i];
+        for (int64_t i = 0; i < length; i++)
+            to[length + i] = y[offset[k] + i];
+    }
+}
+
 #define RUNNING(T)                                                                                                     \
     C(segments_running_sum_##T)                                                                                        \
     {                                                                                                                  \

@@ -56,6 +56,12 @@ static sn_acc replicate(sn_acc offsets, sn_acc x, sn_acc a)
     return sn_replicate_seg(sn_extent(x, 0), sn_segments_from_offsets(offsets), a);
 }
 
+static sn_acc append(sn_acc offsets, sn_acc x, sn_acc y)
+{
+    sn_acc segments = sn_segments_from_offsets(offsets);
+    return sn_append_seg(segments, x, segments, y);
+}
+
 static sn_scalar mean_of(sn_scalar sum, sn_scalar length)
 {
     return sn_div(sum, sn_to_f32(length));

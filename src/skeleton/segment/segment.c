@@ -540,8 +540,9 @@ static void open_segments(sk_segments *x, sk_lower *lw)
     find_once(x);
     if (loop->ordered)
         x->order = sk_fold_order_memory(&x->folds);
-    enum { FEW = 8 }; /* elements that a lane adds up while a gang is set to work */
-    x->shortest = in_any_order(x) && !loop->ordered && !lw->options->group ? FEW : SK_SHORT;
+    enum { FEW = 8 /* elements that a lane adds up while a gang is set to work */, STORES = 2 /* ... or stores */ };
+    int64_t few = folds ? FEW : STORES;
+    x->shortest = (in_any_order(x) || !folds) && !loop->ordered && !lw->options->group ? few : SK_SHORT;
 }
 
 void sk_build_segments(sk_lower *lw)

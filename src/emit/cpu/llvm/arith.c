@@ -390,26 +390,45 @@ static cg_ref near_limit(cg *g, cg_ref from, cg_ref limit, bool inclusive)
 }
 
 /* In how many lanes, the first ones, a value that goes up by one from lane to lane is below a uniform limit: a mask
- * made of a number, in place of wide vectors to compare. NULL: they are no such values, or it cannot be told that their
- * difference fits. */
-static cg_ref lanes_below(cg *g, k_val v, k_val bound, bool or_equal)
+ * made of a number, in place of wide vectors to compare. NULL: they are no such values. *wraps: i1, the value goes
+ * beyond the largest number within the gang, so that the lanes below the limit are others; NULL: it does not. */
+static cg_ref lanes_below(cg *g, k_val v, k_val bound, bool or_equal, cg_ref *wraps)
 {
+    *wraps = NULL;
     if (g->k->value.at[v].type != T_I64)
         return NULL;
     cg_value x = cg_get(g, v), limit = cg_get(g, bound);
     if (x.form != FORM_LINEAR || limit.form != FORM_UNIFORM || x.step != cg_i64(g, 1))
         return NULL;
     const bool fits = cg_is_narrow(g, v) && cg_is_narrow(g, bound);
-    cg_ref end = fits ? limit.v : near_limit(g, x.v, limit.v, or_equal);
-    if (!end)
-        return NULL;
     LLVMTypeRef i64 = g->i64;
-    cg_ref n = LLVMBuildSub(g->b, end, x.v, "");
+    cg_ref near = fits ? NULL : near_limit(g, x.v, limit.v, or_equal);
+    cg_ref n = NULL;
+    if (fits || near) {
+        n = LLVMBuildSub(g->b, near ? near : limit.v, x.v, "");
+        n = or_equal ? LLVMBuildAdd(g->b, n, cg_i64(g, 1), "") : n;
+        if (near)
+            return n;
+        n = cg_call(g, "llvm.smax", 1, &i64, 2, (cg_ref[]){n, cg_i64(g, 0)});
+        return cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){n, cg_i64(g, g->lanes)});
+    }
+    if (!g->narrow) /* indices of so long arrays have 64 bits: each comparison would have a way round */
+        return NULL;
+    /* where the limit is beyond the first lane the difference is a number without a sign */
+    cg_ref last = cg_i64(g, INT64_MAX - (int64_t)(g->lanes - 1));
+    *wraps = LLVMBuildICmp(g->b, LLVMIntSGT, x.v, last, "");
+    n = LLVMBuildSub(g->b, limit.v, x.v, "");
+    cg_ref beyond = LLVMBuildICmp(g->b, or_equal ? LLVMIntSGE : LLVMIntSGT, limit.v, x.v, "");
+    n = cg_call(g, "llvm.umin", 1, &i64, 2, (cg_ref[]){n, cg_i64(g, (int64_t)g->lanes - or_equal)});
     n = or_equal ? LLVMBuildAdd(g->b, n, cg_i64(g, 1), "") : n;
-    if (!fits)
-        return n;
-    n = cg_call(g, "llvm.smax", 1, &i64, 2, (cg_ref[]){n, cg_i64(g, 0)});
-    return cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){n, cg_i64(g, g->lanes)});
+    return LLVMBuildSelect(g->b, beyond, n, cg_i64(g, 0), "");
+}
+
+static cg_ref compared_lane_by_lane(cg *g, ir_op op, k_val x, k_val y)
+{
+    bool narrow = cg_is_narrow(g, x) && cg_is_narrow(g, y);
+    cg_ref in[2] = {narrow ? cg_index_vec(g, x) : cg_vec(g, x), narrow ? cg_index_vec(g, y) : cg_vec(g, y)};
+    return cg_op(g, op, narrow ? T_I32 : T_I64, T_BOOL, in);
 }
 
 /* *first: in how many lanes, the first ones; NULL: not the first ones. */
@@ -420,13 +439,22 @@ static cg_ref compared_to_limit(cg *g, ir_op op, k_val x, k_val y, cg_ref *first
         return NULL;
     if (swapped) /* y op' x: <= where it was <, and the other way round */
         inclusive = !inclusive;
-    cg_ref n = swapped ? lanes_below(g, y, x, inclusive) : lanes_below(g, x, y, inclusive);
+    cg_ref wraps, n = swapped ? lanes_below(g, y, x, inclusive, &wraps) : lanes_below(g, x, y, inclusive, &wraps);
     if (!n)
         return NULL;
     bool negated = (op == OP_GE || op == OP_GT) != swapped;
-    cg_ref below = cg_mask_first(g, n);
-    *first = negated ? NULL : n;
-    return negated ? LLVMBuildNot(g->b, below, "") : below;
+    cg_ref below = cg_mask_first(g, n), mask = negated ? LLVMBuildNot(g->b, below, "") : below;
+    *first = negated || wraps ? NULL : n;
+    if (!wraps)
+        return mask;
+    LLVMBasicBlockRef usual = cg_here(g), rare = cg_block(g, "wraps"), compared = cg_block(g, "compared");
+    cg_unlikely(g, wraps, rare, compared);
+    cg_at(g, rare);
+    cg_ref exact = compared_lane_by_lane(g, op, x, y);
+    LLVMBasicBlockRef end = cg_here(g);
+    cg_br(g, compared);
+    cg_at(g, compared);
+    return cg_phi2(g, mask, usual, exact, end);
 }
 
 cg_ref cg_index_op(cg *g, ir_op op, k_val x, k_val y)
