@@ -204,7 +204,7 @@ sn_acc sn_replicate_seg_at(sn_site at, sn_scalar n, sn_acc lengths, sn_acc a)
 /* The place of a position in its segment. */
 static ir_id place_in(const op *o, const segments *s, ir_id position, ir_id segment)
 {
-    return ir_op2(o->p, o->site, OP_SUB, position, ir_read(o->p, o->site, s->offsets, 0, 0, 1, &segment));
+    return ir_op2(o->p, o->site, OP_SUB, position, ir_read(o->p, o->site, s->offsets, 0, IR_SAFE, 1, &segment));
 }
 
 sn_acc sn_iota_seg_at(sn_site at, sn_scalar n, sn_acc lengths)
@@ -319,8 +319,8 @@ static ir_id append(const op *o, const half *a, const half *b)
     ir_id offsets = both_offsets(o, a, b), of = offsets ? embed_segment_of(o, shape[last], offsets) : 0;
     if (!of)
         return 0;
-    ir_fn *fn = last ? embed_index_fn(o, rank) : ir_fn_new(p, 2, embed_i64_types());
-    ir_id segment = last ? ir_read(p, o->site, of, 0, IR_SAFE, 1, &fn->param[last]) : fn->param[1];
+    ir_fn *fn = embed_index_fn(o, rank);
+    ir_id segment = ir_read(p, o->site, of, 0, IR_SAFE, 1, &fn->param[last]);
     ir_id next = ir_op2(p, o->site, OP_ADD, segment, ir_i64(p, 1));
     /* a's elements up to the segment's end stand before, and b's before it */
     ir_id in_b = ir_op2(p, o->site, OP_SUB, fn->param[last], ir_read(p, o->site, a->s.offsets, 0, IR_SAFE, 1, &next));
@@ -335,9 +335,7 @@ static ir_id append(const op *o, const half *a, const half *b)
         term[k] = ir_cond(p, o->site, from_a, ir_read(p, o->site, a->v->array, k, 0, rank, index),
                           ir_read(p, o->site, b->v->array, k, 0, rank, other));
     fn = ir_fn_close(p, fn, a->v->tree->leaves, term);
-    if (!fn)
-        return 0;
-    return last ? ir_generate(p, o->site, rank, shape, fn) : ir_map(p, o->site, 1, &of, fn, IR_INDEXED);
+    return fn ? ir_generate(p, o->site, rank, shape, fn) : 0;
 }
 
 sn_acc sn_append_seg_at(sn_site at, sn_acc lengths_a, sn_acc a, sn_acc lengths_b, sn_acc b)

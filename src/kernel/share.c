@@ -1,6 +1,6 @@
 /* Common subexpressions: values are numbered in the order of the text, by operation and operands, and a value is
  * known to the list it is defined in and the lists inside that. What variables and memory hold is told apart by
- * stamps: the moment of the last change that may have happened. */
+ * stamps: the moment of the last change that may have happened. A sum less one of its summands is the other one. */
 #include "kernel/edit.h"
 #include "kernel/passes.h"
 
@@ -135,6 +135,22 @@ static bool is_copy(const kernel *k, const k_stmt *x)
            from->type == k->value.at[x->dst].type;
 }
 
+/* What is left of a sum of integers without one of its summands: the other one. 0: it is no such difference. */
+static k_val rest_of_sum(const sharing *s, k_ref r)
+{
+    const kernel *k = s->e.k;
+    const k_stmt *x = &k->stmt.at[r];
+    const k_value *sum = &k->value.at[x->in[0]];
+    if (x->op != K_LET || x->sub != OP_SUB || sum->kind != KV_RESULT || ir_type_float((ir_type)sum->type) ||
+        s->e.fixed[r])
+        return 0;
+    const k_stmt *y = &k->stmt.at[sum->def];
+    if (y->op != K_LET || y->sub != OP_ADD)
+        return 0;
+    k_val left = y->in[0] == x->in[1] ? y->in[1] : y->in[1] == x->in[1] ? y->in[0] : 0;
+    return left && k->value.at[left].kind != KV_VARIABLE && k->value.at[x->in[1]].kind != KV_VARIABLE ? left : 0;
+}
+
 static void visit(sharing *s, const k_walk *w)
 {
     kernel *k = s->e.k;
@@ -150,7 +166,7 @@ static void visit(sharing *s, const k_walk *w)
         vec_push(s->e.arena, &s->mark, s->known.n);
     if (!shared_kind(s, w->at))
         return;
-    k_val there = is_copy(k, x) ? x->in[0] : find(s, w);
+    k_val rest = rest_of_sum(s, w->at), there = rest ? rest : is_copy(k, x) ? x->in[0] : find(s, w);
     if (!there)
         return;
     s->stands[x->dst] = there;

@@ -86,6 +86,8 @@ static bool found_there(const l_fusing *c, ir_id id, const l_dep *d, ir_id segme
     ir_id from = d->array;
     if (c->segments[from] != segments)
         return false;
+    if (!once && d->access == L_NUMBER)
+        return true;
     if (ir_at(c->p, from)->kind == IR_SEGMENT_OF || !is_of_segment(c, from))
         return !once && d->access == L_SAME && l_same_shape(ir_info(c->p, from), l_rate_of(c->p, id));
     if (once)

@@ -34,6 +34,7 @@ typedef enum {
     L_HALO,     /* at neighbouring indices (stencil) */
     L_RANDOM,   /* at any index, from scalar code */
     L_OUTER,    /* an element of a row reads what belongs to its row */
+    L_NUMBER,   /* an element reads the number of the segment that its innermost index is in (IR_SEGMENT_OF) */
     L_DEFAULTS, /* it begins with these elements, and combines others into them */
     L_HOST      /* by the host: an extent or a seed depends on it */
 } l_access;

@@ -42,7 +42,7 @@ bool l_knows_segment(const l_fusing *c, ir_id from, ir_id to)
     bool knows =
         ir_at(c->p, from)->kind == IR_SEGMENT_OF && c->segments[to] && c->segments[to] == ir_info(c->p, from)->input[0];
     for (uint32_t i = 0; i < n->dep.n && knows; i++)
-        knows = n->dep.at[i].array != from || n->dep.at[i].access == L_SAME;
+        knows = n->dep.at[i].array != from || n->dep.at[i].access == L_SAME || n->dep.at[i].access == L_NUMBER;
     return knows && from != to;
 }
 
@@ -64,7 +64,7 @@ bool l_fusable(const l_fusing *c, ir_id from, ir_id to, l_access access, l_why *
         return *why = L_FUSED_SEGMENT, true;
     if (kind == IR_FOLD || kind == IR_FOLD_SEG || l_goes_along(p, from))
         return *why = L_NOT_AFTER, false;
-    if (l_knows_segment(c, from, to) && access == L_SAME)
+    if (l_knows_segment(c, from, to) && (access == L_SAME || access == L_NUMBER))
         return *why = L_FUSED_REGISTER, true;
     if (access == L_DEFAULTS)
         return *why = L_NOT_DEFAULTS, false;
@@ -131,6 +131,8 @@ static l_access access_of(const l_fusing *c, ir_id from, ir_id to, ir_id reader,
     if (asked == L_HALO)
         return wraps(c->p, to, from) ? L_RANDOM : L_HALO;
     bool own = to == reader && asked == L_SAME;
+    if (asked == L_RANDOM && reads(c, reader, from, L_NUMBER) && !reads(c, reader, from, L_RANDOM))
+        return L_NUMBER;
     return !own && reads(c, reader, from, L_OUTER) && !reads(c, reader, from, L_RANDOM) ? L_OUTER : asked;
 }
 

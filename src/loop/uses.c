@@ -331,6 +331,8 @@ static void add_dep(uses *u, ir_id id, ir_id array, l_access access, const l_vie
     l_node *n = l_at(u->node, id);
     if (reads_own_row(u, id, array, access, view))
         access = L_OUTER;
+    if (access == L_RANDOM && l_view_is_number(u->p, id, array, view))
+        access = L_NUMBER;
     for (uint32_t i = 0; i < n->dep.n; i++) {
         l_dep *d = &n->dep.at[i];
         if (d->array != array || d->access != access)

@@ -200,3 +200,10 @@ bool l_view_is_segment(const ir_program *p, ir_id id, ir_id array, const l_view 
         own &= view->of[k] == k;
     return own;
 }
+
+bool l_view_is_number(const ir_program *p, ir_id id, ir_id array, const l_view *view)
+{
+    const ir_array *rate = l_rate_of(p, id);
+    return ir_at(p, array)->kind == IR_SEGMENT_OF && rate->rank && view->of[0] == rate->rank - 1 &&
+           ir_info(p, array)->shape[0] == rate->shape[rate->rank - 1];
+}

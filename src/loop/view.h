@@ -27,5 +27,7 @@ bool l_view_is_row(const ir_program *p, ir_id reader, ir_id array, const l_view 
 /* Is the array, which has an element for each segment of a row, read at the reader's own one? Then all elements of a
  * segment read the same. */
 bool l_view_is_segment(const ir_program *p, ir_id reader, ir_id array, const l_view *view);
+/* Is the array the numbers of segments that the reader's innermost indices are in, and read there? */
+bool l_view_is_number(const ir_program *p, ir_id reader, ir_id array, const l_view *view);
 
 #endif

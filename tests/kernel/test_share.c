@@ -14,6 +14,17 @@ static const pass_case cases[] = {
      "%14:i64 = mul %10, %11 %15:i64 = mul %12, %13 store @4[%14] = %15 }",
      "for_all %9:i64 < 8 { %10:i64 = add %9, %1 %12:i64 = sub %9, %1 %13:i64 = sub %1, %9 "
      "%14:i64 = mul %10, %10 %15:i64 = mul %12, %13 store @4[%14] = %15 }"},
+    /* A sum of integers less one of its summands is the other one, unless that may have changed; floats round. */
+    {"for_all %9:i64 < 8 { %10:i64 = add %9, %1 %11:i64 = sub %10, %1 %12:i64 = add %1, 3 %13:i64 = sub %12, %1 "
+     "%14:i64 = sub %1, %12 store @4[%11] = %13 store @4[%14] = %13 }",
+     "for_all %9:i64 < 8 { %10:i64 = add %9, %1 %12:i64 = add %1, 3 %14:i64 = sub %1, %12 store @4[%9] = 3 "
+     "store @4[%14] = 3 }"},
+    {"for_all %9:i64 < 8 { %10:i64 = var %9 %11:i64 = add %10, %1 set %10 = 3 %12:i64 = sub %11, %1 "
+     "store @4[%9] = %12 }",
+     NULL},
+    {"for_all %9:i64 < 8 { %10:f32 = load @1[%9] %11:f32 = load @1[0] %12:f32 = add %10, %11 %13:f32 = sub %12, %11 "
+     "store @3[%9] = %13 }",
+     NULL},
     /* Known in the lists inside, unknown behind the list it stands in. */
     {"for_all %9:i64 < 8 { %10:i64 = add %9, 1 if %4 { %11:i64 = add %9, 1 %12:i64 = add %9, 2 store @4[%11] = %12 } "
      "else { %13:i64 = add %9, 2 store @4[%10] = %13 } %14:i64 = add %9, 2 store @4[%9] = %14 }",

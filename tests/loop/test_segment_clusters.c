@@ -83,6 +83,38 @@ static void what_is_kept_shares_the_loop_of_folds(void **state)
                         "    reads argument 1 ([n]u32)\n");
 }
 
+static const char of_rows[] = "extents r, n, s\n"
+                              "x = input [r,n]f32\n"
+                              "o = input [s]i64\n"
+                              "a = input [r,s]f32\n"
+                              "g = segment_of [n] o\n"
+                              "y = generate [r,n] {i: i64, j: i64 -> a[i, g[safe j]] + x[i, j]}\n"
+                              "output y";
+static const char of_another[] = "extents r, n, s\n"
+                                 "o = input [s]i64\n"
+                                 "a = input [r,s]f32\n"
+                                 "g = segment_of [n] o\n"
+                                 "y = generate [r,n] {i: i64, j: i64 -> a[i, g[safe 0]]}\n"
+                                 "output y";
+
+/* Segments of rows: an element knows its own segment without numbers in memory, and no other one. */
+static void elements_of_rows_know_their_segment(void **state)
+{
+    (void)state;
+    expect(of_rows, "cluster 0: segment loop over [r, n]\n"
+                    "    a5 generate, stored\n"
+                    "    reads argument 3 ([r,s]f32)\n"
+                    "    reads argument 1 ([r,n]f32)\n"
+                    "    reads argument 2 ([s]i64)\n");
+    expect(of_another, "cluster 0: segment loop over [n]\n"
+                       "    a3 segment_of, stored\n"
+                       "    reads argument 1 ([s]i64)\n"
+                       "cluster 1: loop over [r, n]\n"
+                       "    a4 generate, stored\n"
+                       "    reads a3 segment_of\n"
+                       "    reads argument 2 ([r,s]f32)\n");
+}
+
 static void the_same_segments_share_a_loop(void **state)
 {
     (void)state;
@@ -133,6 +165,7 @@ int main(void)
         cmocka_unit_test(the_same_segments_share_a_loop),
         cmocka_unit_test(what_is_kept_shares_the_loop_of_folds),
         cmocka_unit_test(what_is_kept_beside_scans_is_a_loop_over_rows),
+        cmocka_unit_test(elements_of_rows_know_their_segment),
         cmocka_unit_test(other_segments_have_a_loop_of_their_own),
     };
     return cmocka_run_group_tests(tests, clusters_setup, clusters_teardown);

@@ -3,6 +3,8 @@
 
 void nb_make_offsets(const struct nb_call *call);
 void nb_make_mixed_offsets(const struct nb_call *call);
+void nb_make_offsets_of_rows(const struct nb_call *call);
+void nb_make_lengths(const struct nb_call *call);
 
 static sn_acc sum(sn_acc offsets, sn_acc x)
 {
@@ -115,6 +117,84 @@ static sn_acc furthest(sn_acc offsets, sn_acc x, sn_acc y, sn_acc slope)
     sn_acc d = sn_zip_with(height, x, y, sn_replicate_seg(n, segments, slope));
     sn_acc best = sn_fold1_seg(higher, segments, sn_zip(sn_iota_seg(n, segments), d));
     return sn_results(sn_fst(best), sn_count_seg(segments, sn_map(is_above, d)));
+}
+
+static sn_acc running_right(sn_acc offsets, sn_acc x)
+{
+    return sn_scanr1_seg(sn_add, sn_segments_from_offsets(offsets), x);
+}
+
+static sn_acc running_before(sn_acc offsets, sn_acc x)
+{
+    return sn_prescan_seg(sn_add, 0, sn_segments_from_offsets(offsets), x);
+}
+
+static sn_acc running_maximum(sn_acc offsets, sn_acc x)
+{
+    return sn_scanl1_seg(sn_max, sn_segments_from_offsets(offsets), x);
+}
+
+static sn_acc places(sn_acc offsets, sn_acc x)
+{
+    return sn_iota_seg(sn_extent(x, 0), sn_segments_from_offsets(offsets));
+}
+
+static sn_acc ramps(sn_acc offsets, sn_acc x, sn_acc first, sn_acc step)
+{
+    return sn_enum_from_step_n_seg(sn_extent(x, 0), sn_segments_from_offsets(offsets), first, step);
+}
+
+static sn_acc size_of_segment(sn_acc offsets, sn_acc x)
+{
+    return sn_map(sn_sqrt, of_squares(offsets, x));
+}
+
+static sn_acc replicate_rows(sn_acc offsets, sn_acc x, sn_acc a)
+{
+    return sn_replicate_seg(sn_extent(x, 1), sn_segments_from_offsets(offsets), a);
+}
+
+static sn_acc normalise(sn_acc offsets, sn_acc x)
+{
+    return sn_zip_with(
+        sn_div, x, sn_replicate_seg(sn_extent(x, 0), sn_segments_from_offsets(offsets), size_of_segment(offsets, x)));
+}
+
+static sn_acc minimum(sn_acc offsets, sn_acc x)
+{
+    return sn_minimum_seg(sn_segments_from_offsets(offsets), x);
+}
+
+static sn_scalar step_at(void *env, sn_scalar i, sn_scalar place)
+{
+    sn_acc x = *(sn_acc *)env;
+    return sn_if(sn_eq(place, 0), sn_f32(0), sn_sub(sn_index(x, i), sn_index(x, sn_sub(i, 1))));
+}
+
+static sn_acc steps(sn_acc offsets, sn_acc x)
+{
+    return sn_imap(sn_closure(step_at, &x), places(offsets, x));
+}
+
+static sn_acc of_lengths(sn_acc lengths, sn_acc x)
+{
+    return sn_sum_seg(lengths, x);
+}
+
+static sn_scalar is_negative(sn_scalar x)
+{
+    return sn_lt(x, 0);
+}
+
+static sn_acc keep(sn_acc offsets, sn_acc x)
+{
+    sn_acc negative = sn_map(is_negative, x);
+    return sn_results(sn_count_seg(sn_segments_from_offsets(offsets), negative), sn_pack(negative, x));
+}
+
+static sn_acc any_negative(sn_acc offsets, sn_acc x)
+{
+    return sn_fold_seg(sn_or, false, sn_segments_from_offsets(offsets), sn_map(is_negative, x));
 }
 
 #define NB_GROUP segments

@@ -391,8 +391,9 @@ static cg_ref near_limit(cg *g, cg_ref from, cg_ref limit, bool inclusive)
 
 /* In how many lanes, the first ones, a value that goes up by one from lane to lane is below a uniform limit: a mask
  * made of a number, in place of wide vectors to compare. NULL: they are no such values. *wraps: i1, the value goes
- * beyond the largest number within the gang, so that the lanes below the limit are others; NULL: it does not. */
-static cg_ref lanes_below(cg *g, k_val v, k_val bound, bool or_equal, cg_ref *wraps)
+ * beyond the largest number within the gang, so that the lanes below the limit are others; NULL: it does not. Where
+ * it may, and nobody but CHECKs asks, there is no such mask: it would have a branch that LLVM cannot put aside. */
+static cg_ref lanes_below(cg *g, k_val v, k_val bound, bool or_equal, bool asked, cg_ref *wraps)
 {
     *wraps = NULL;
     if (g->k->value.at[v].type != T_I64)
@@ -412,7 +413,7 @@ static cg_ref lanes_below(cg *g, k_val v, k_val bound, bool or_equal, cg_ref *wr
         n = cg_call(g, "llvm.smax", 1, &i64, 2, (cg_ref[]){n, cg_i64(g, 0)});
         return cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){n, cg_i64(g, g->lanes)});
     }
-    if (!g->narrow) /* indices of so long arrays have 64 bits: each comparison would have a way round */
+    if (!g->narrow || !asked) /* indices of so long arrays have 64 bits: each comparison would have a way round */
         return NULL;
     /* where the limit is beyond the first lane the difference is a number without a sign */
     cg_ref last = cg_i64(g, INT64_MAX - (int64_t)(g->lanes - 1));
@@ -432,14 +433,15 @@ static cg_ref compared_lane_by_lane(cg *g, ir_op op, k_val x, k_val y)
 }
 
 /* *first: in how many lanes, the first ones; NULL: not the first ones. */
-static cg_ref compared_to_limit(cg *g, ir_op op, k_val x, k_val y, cg_ref *first)
+static cg_ref compared_to_limit(cg *g, ir_op op, k_val x, k_val y, bool asked, cg_ref *first)
 {
     bool swapped = g->k->value.at[x].shape == K_UNIFORM, inclusive = op == OP_LE || op == OP_GT;
     if (op != OP_LT && op != OP_LE && op != OP_GT && op != OP_GE)
         return NULL;
     if (swapped) /* y op' x: <= where it was <, and the other way round */
         inclusive = !inclusive;
-    cg_ref wraps, n = swapped ? lanes_below(g, y, x, inclusive, &wraps) : lanes_below(g, x, y, inclusive, &wraps);
+    cg_ref wraps,
+        n = swapped ? lanes_below(g, y, x, inclusive, asked, &wraps) : lanes_below(g, x, y, inclusive, asked, &wraps);
     if (!n)
         return NULL;
     bool negated = (op == OP_GE || op == OP_GT) != swapped;
@@ -462,7 +464,7 @@ cg_ref cg_index_op(cg *g, ir_op op, k_val x, k_val y)
     bool narrow = cg_is_narrow(g, x) && (!y || cg_is_narrow(g, y)),
          by_uniform = divides(op) && g->k->value.at[y].shape == K_UNIFORM;
     bool tests = op >= OP_EQ && op <= OP_GE;
-    cg_ref first, mask = tests ? compared_to_limit(g, op, x, y, &first) : NULL;
+    cg_ref first, mask = tests ? compared_to_limit(g, op, x, y, true, &first) : NULL;
     if (mask)
         return mask;
     if (narrow && by_uniform)
@@ -504,8 +506,9 @@ static bool let_index(cg *g, const k_stmt *s)
     bool tests = op >= OP_EQ && op <= OP_GE && g->k->value.at[x].type == T_I64;
     if (!tests && !to_index)
         return false;
-    cg_ref first = NULL, mask = tests ? compared_to_limit(g, op, x, y, &first) : NULL;
-    cg_define(g, s->dst, mask ? mask : cg_index_op(g, op, x, y));
+    bool asked = !g->asked || g->asked[s->dst];
+    cg_ref first = NULL, mask = tests ? compared_to_limit(g, op, x, y, asked, &first) : NULL;
+    cg_define(g, s->dst, mask ? mask : tests ? compared_lane_by_lane(g, op, x, y) : cg_index_op(g, op, x, y));
     g->value[s->dst].limit = op >= OP_LT && is_limit(g, x, y);
     g->value[s->dst].first = g->part ? NULL : first; /* what crosses between functions is the value alone */
     return true;

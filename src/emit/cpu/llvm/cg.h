@@ -146,6 +146,7 @@ typedef struct cg {
     uint32_t *number;          /* per global memory: its place among these */
     const bool *narrow;        /* per value: index arithmetic, whose vectors have 32 bits a lane; NULL: in 64 */
     const bool *quiet;         /* per value: a float that is no signalling NaN, see extreme.c; NULL: nobody asks */
+    const bool *asked;         /* per value: somebody but CHECKs looks at it, see check.c; NULL: nobody asks */
     cg_facts *facts;           /* per k_ref of a compound statement */
     LLVMBasicBlockRef abandon; /* where a piece goes that failed a CHECK at piece level */
     bool gives_up;             /* there are such CHECKs */
@@ -235,6 +236,9 @@ bool cg_blob_make(uint32_t n, const cg_object *object, arena *a, emit_cpu_blob *
 
 /* --- scan.c --- */
 void cg_scan(cg *g);
+
+/* --- check.c --- */
+void cg_find_asked(cg *g); /* sets g->asked */
 
 /* --- extreme.c --- */
 void cg_find_quiet(cg *g);                      /* sets g->quiet; the kernel's shapes are known */

@@ -1,11 +1,29 @@
 /* CHECK: lanes that fail are reported and switched off. The usual path is one test per gang: for an affine index
  * the first and the last lane vouch for those between. */
 #include "emit/cpu/llvm/cg.h"
+#include "kernel/walk.h"
 
 /* Conditions are followed through at most this many ANDs. */
 enum { MOST_TERMS = 8 };
 
 static const int64_t most_step = (int64_t)1 << 32;
+
+/* --- what only CHECKs look at is seldom needed in every lane --- */
+
+void cg_find_asked(cg *g)
+{
+    const kernel *k = g->k;
+    if (!g->narrow)
+        return;
+    bool *asked = arena_array(g->arena, bool, k->value.n);
+    for (k_ref r = k->stmt.n; r-- > 1;) {
+        const k_stmt *s = &k->stmt.at[r];
+        bool hands_on = s->op == K_LET && s->sub == OP_AND && !asked[s->dst];
+        for (unsigned i = s->op == K_CHECK; i < k_operands(s) && !hands_on; i++)
+            asked[s->in[i]] = true;
+    }
+    g->asked = asked;
+}
 
 /* --- does the condition surely hold in every lane? --- */
 

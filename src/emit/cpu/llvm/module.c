@@ -418,6 +418,7 @@ static void compile_kernel(cg *g, emit_cpu_code *code)
     number_globals(g);
     cg_scan(g);
     cg_find_quiet(g);
+    cg_find_asked(g);
     cg_find_parts(g);
     cg_room_for_statements(g);
     g->machine = new_machine(g, g->little_effort ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault);
