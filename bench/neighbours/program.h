@@ -32,6 +32,7 @@ enum { NB_SIZES = 8 };
     X(programs)                                                                                                        \
     X(structs)                                                                                                         \
     X(mixed)                                                                                                           \
+    X(practice)                                                                                                        \
     X(independent)                                                                                                     \
     X(compute)                                                                                                         \
     X(equal)

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "kernel/walk.h"
 #include "run_clusters.h"
 
 enum { PROGRAMS = 60, TERMS = 5 };
@@ -192,6 +193,42 @@ static void become_rows(void **state)
     }
 }
 
+static bool depends(const kernel *k, k_val v, k_val on)
+{
+    const k_value *x = &k->value.at[v];
+    bool found = v == on;
+    for (unsigned i = 0; x->kind == KV_RESULT && i < k_operands(&k->stmt.at[x->def]) && !found; i++)
+        found = k->stmt.at[x->def].op == K_LET && depends(k, k->stmt.at[x->def].in[i], on);
+    return found;
+}
+
+/* Periods of two lengths: a loop each, however many terms have them, and the inner one goes along the outer one's turn
+ * alone: else there are as many turns as the product of their numbers. */
+static void periods_are_nested(void **state)
+{
+    static const char source[] = "extents n, k, m\nx = input [n]f32\ny = input [k]f32\nz = input [m]f32\n"
+                                 "w = backpermute safe [n] x {i: i64 -> quot(i, max(k, 1)) + "
+                                 "rem(i, max(k, 1)) + rem(i, max(m, 1))}\noutput w, y, z\n";
+    arena a;
+    const l_program *l;
+    (void)state;
+    arena_init(&a, NULL);
+    const kernel *k = built(source, &a, 100000, &l);
+    k_val outer[4];
+    unsigned periods = 0;
+    for (k_ref r = 1; r < k->stmt.n; r++) {
+        const k_stmt *s = &k->stmt.at[r];
+        if (s->op != K_FOR || k->value.at[s->in[0]].kind == KV_LITERAL)
+            continue;
+        assert_true(periods < ARRAY_LENGTH(outer));
+        assert_true(periods == 0 || depends(k, s->in[0], outer[periods - 1]));
+        assert_true(periods == 0 || depends(k, s->in[1], outer[periods - 1]));
+        outer[periods++] = s->dst;
+    }
+    assert_int_equal(periods, 2);
+    arena_free(&a);
+}
+
 /* Each element a few times, and others between them: all are read as rows but at the ends. */
 static void several_elements_a_lane(void **state)
 {
@@ -234,10 +271,8 @@ static void walks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_programs),
-        cmocka_unit_test(become_rows),
-        cmocka_unit_test(several_elements_a_lane),
-        cmocka_unit_test(walks),
+        cmocka_unit_test(random_programs),         cmocka_unit_test(become_rows), cmocka_unit_test(periods_are_nested),
+        cmocka_unit_test(several_elements_a_lane), cmocka_unit_test(walks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -220,21 +220,31 @@ static void positions(stretch *t, k_val lane, k_val from, bool cut)
     k_end(&lw->b);
 }
 
+/* The cut of a period before the k-th that is in the same places; k: there is none. */
+static uint32_t same_period(const stretch *t, uint32_t k)
+{
+    for (uint32_t i = 0; i < k; i++)
+        if (t->cuts->cut[i].kind == SK_CUT_PERIOD && t->x[i] == t->x[k] && t->y[i] == t->y[k])
+            return i;
+    return k;
+}
+
 /* Positions [low, high), between the cuts of periods before the k-th; all else is known there. */
 static void in_periods(stretch *t, uint32_t k, k_val low, k_val high)
 {
     sk_lower *lw = t->lw;
     k_builder *b = &lw->b;
     k_val one = k_i64(b, 1);
-    while (k < t->cuts->n && t->cuts->cut[k].kind != SK_CUT_PERIOD)
-        k++;
+    for (; k < t->cuts->n && (t->cuts->cut[k].kind != SK_CUT_PERIOD || same_period(t, k) < k); k++)
+        if (t->cuts->cut[k].kind == SK_CUT_PERIOD)
+            t->state[k] = t->state[same_period(t, k)];
     if (k == t->cuts->n) {
         positions(t, k_for_all(b, sk_max(lw, sk_sub(lw, high, low), k_i64(b, 0))), low, true);
         return;
     }
-    k_val last = sk_add(lw, t->x[k], sk_sub(lw, t->count, one));
+    k_val first = sk_add(lw, t->x[k], low), last = sk_add(lw, t->x[k], sk_sub(lw, high, one));
     k_val end = sk_add(lw, k_let(b, OP_DIV, last, t->y[k], 0), one);
-    t->state[k] = k_for(b, k_let(b, OP_DIV, t->x[k], t->y[k], 0), end, false);
+    t->state[k] = k_for(b, k_let(b, OP_DIV, first, t->y[k], 0), end, false);
     k_val from = sk_sub(lw, sk_mul(lw, t->state[k], t->y[k]), t->x[k]);
     in_periods(t, k + 1, sk_max(lw, low, from), sk_min(lw, high, sk_add(lw, from, t->y[k])));
     k_end(b);
