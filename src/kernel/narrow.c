@@ -287,11 +287,14 @@ static int64_t clamp(int64_t x)
     return x > far ? far : x < -far ? -far : x;
 }
 
-static k_range at_first(const kernel *k, const k_value *v, const ir_bits *arg, int64_t first, int64_t last)
+static k_range at_first(const kernel *k, const k_value *v, const k_range *arg, int64_t first, int64_t last)
 {
-    ir_bits bits = v->kind == KV_ARG && v->bits < k->arg_type.n ? arg[v->bits] : v->bits;
-    int64_t n = clamp(ir_i64_bits(T_I64, bits));
-    return v->kind == KV_PIECE ? k_range_counted(clamp(first), clamp(last - 1)) : (k_range){n, n};
+    if (v->kind == KV_PIECE)
+        return k_range_counted(clamp(first), clamp(last - 1));
+    if (v->kind == KV_ARG && v->bits < k->arg_type.n)
+        return (k_range){clamp(arg[v->bits].low), clamp(arg[v->bits].high)};
+    int64_t n = clamp(ir_i64_bits(T_I64, v->bits));
+    return (k_range){n, n};
 }
 
 typedef enum { FIT, CHANGED, TOO_FAR } outcome;
@@ -353,6 +356,14 @@ static outcome find_intervals(k_ranges *r, arena *a, const indices *x, k_range *
 }
 
 bool k_indices_fit(const kernel *k, arena *a, const ir_bits *arg, int64_t first, int64_t last)
+{
+    k_range *range = arena_array(a, *range, k->arg_type.n);
+    for (uint32_t i = 0; i < k->arg_type.n; i++)
+        range[i].low = range[i].high = k->arg_type.at[i] == T_I64 ? ir_i64_bits(T_I64, arg[i]) : 0;
+    return k_indices_fit_between(k, a, range, first, last);
+}
+
+bool k_indices_fit_between(const kernel *k, arena *a, const k_range *arg, int64_t first, int64_t last)
 {
     enum { TRIES = 8 };
     indices x = find_indices(k, a);

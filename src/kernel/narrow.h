@@ -2,7 +2,7 @@
 #ifndef SN_KERNEL_NARROW_H
 #define SN_KERNEL_NARROW_H
 
-#include "kernel/kernel.h"
+#include "kernel/ranges.h"
 
 /* Per value, in `a`: is it index arithmetic, computed from pieces, threads, arguments and small literals alone? These
  * are the values that a kernel with `narrow` may compute in 32 bits. Variables are such values if they choose among
@@ -22,5 +22,7 @@ void k_keep_indices(kernel *k, arena *a);
 /* Do these values fit in 32 bits with room to spare, in a launch of pieces [first, last) with these arguments? False
  * when in doubt. Takes scratch memory from `a`. */
 bool k_indices_fit(const kernel *k, arena *a, const ir_bits *arg, int64_t first, int64_t last);
+/* The same for all launches whose arguments of type i64 lie in these intervals. */
+bool k_indices_fit_between(const kernel *k, arena *a, const k_range *arg, int64_t first, int64_t last);
 
 #endif

@@ -60,7 +60,8 @@ static bool bind(run_program *r, uint32_t cluster, run_variant *v, const bool *h
     if (k->k->narrow) {
         v->fit = arena_new(a, *v->fit);
         v->fit->words = k->argument.n + 1;
-        v->fit->word = arena_array(a, *v->fit->word, v->fit->words);
+        v->fit->low = arena_array(a, *v->fit->low, v->fit->words);
+        v->fit->high = arena_array(a, *v->fit->high, v->fit->words);
     }
     v->argument = arena_array(a, run_argument_of, k->argument.n + 1);
     for (uint32_t i = 0; i < k->argument.n; i++) {

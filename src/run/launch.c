@@ -4,6 +4,7 @@
 
 #include "base/size.h"
 #include "kernel/narrow.h"
+#include "kernel/ranges.h"
 #include "run/fields.h"
 #include "run/script.h"
 #include "run/sort.h"
@@ -36,38 +37,77 @@ static bool arguments(run *c, const run_variant *v, const sk_geometry *g, void *
     return c->status == SN_OK;
 }
 
-static uint64_t fit_word(const ir_bits *arg, int64_t pieces, uint32_t i)
+/* --- do indices fit in 32 bits? --- */
+
+typedef struct fit_question {
+    const kernel *k;
+    const ir_bits *arg;
+    int64_t pieces;
+} fit_question;
+
+/* The number of pieces, or an argument; 0 for one that no index is made of. */
+static int64_t fit_word(const fit_question *q, uint32_t i)
 {
-    return i ? arg[i - 1] : (uint64_t)pieces;
+    return !i ? q->pieces : q->k->arg_type.at[i - 1] == T_I64 ? ir_i64_bits(T_I64, q->arg[i - 1]) : 0;
 }
 
-static bool fitted_before(run_fit *f, const ir_bits *arg, int64_t pieces)
+static bool fitted_before(run_fit *f, const fit_question *q, k_range *known)
 {
     unsigned turn = atomic_load_explicit(&f->turn, memory_order_acquire);
-    bool same = turn && !(turn & 1);
-    for (uint32_t i = 0; i < f->words && same; i++)
-        same = atomic_load_explicit(&f->word[i], memory_order_acquire) == fit_word(arg, pieces, i);
-    return same && atomic_load_explicit(&f->turn, memory_order_relaxed) == turn;
+    bool there = turn && !(turn & 1), inside = there;
+    for (uint32_t i = 0; i < f->words && there; i++) {
+        known[i].low = atomic_load_explicit(&f->low[i], memory_order_acquire);
+        known[i].high = atomic_load_explicit(&f->high[i], memory_order_acquire);
+        inside &= fit_word(q, i) >= known[i].low && fit_word(q, i) <= known[i].high;
+    }
+    there = there && atomic_load_explicit(&f->turn, memory_order_relaxed) == turn;
+    for (uint32_t i = 0; i < f->words && !there; i++)
+        known[i] = (k_range){fit_word(q, i), fit_word(q, i)};
+    return there && inside;
 }
 
-static void note_fit(run_fit *f, const ir_bits *arg, int64_t pieces)
+static void note_fit(run_fit *f, const k_range *fits)
 {
     unsigned turn = atomic_load_explicit(&f->turn, memory_order_relaxed);
     if (turn & 1 || !atomic_compare_exchange_strong(&f->turn, &turn, turn + 1)) /* another thread is at it */
         return;
-    for (uint32_t i = 0; i < f->words; i++)
-        atomic_store_explicit(&f->word[i], fit_word(arg, pieces, i), memory_order_release);
+    for (uint32_t i = 0; i < f->words; i++) {
+        atomic_store_explicit(&f->low[i], fits[i].low, memory_order_release);
+        atomic_store_explicit(&f->high[i], fits[i].high, memory_order_release);
+    }
     atomic_store_explicit(&f->turn, turn + 2 ? turn + 2 : 2, memory_order_release);
 }
 
-/* May this launch take a kernel whose indices have 32 bits? */
+/* An interval with the number in it, up to a power of two: a round's number, say, soon leaves a smaller one. */
+static k_range wider(k_range known, int64_t x)
+{
+    if (x >= known.low && x <= known.high)
+        return known;
+    int64_t far = x < 0 ? -(x + 1) : x, end = 1;
+    while (end <= far && end < K_MOST_INDEX)
+        end *= 2;
+    k_range wide = {x < 0 ? -end : 0, x < 0 ? 0 : end - 1 < K_MOST_INDEX ? end - 1 : K_MOST_INDEX};
+    return k_range_hull(known, wide);
+}
+
+/* May this launch take a kernel whose indices have 32 bits? What differs from a launch before it is looked at with all
+ * that lies around it first. */
 static bool indices_fit(run *c, const run_variant *v, const ir_bits *arg, int64_t pieces)
 {
-    if (fitted_before(v->fit, arg, pieces))
+    fit_question q = {v->built->k, arg, pieces};
+    k_range *range = arena_array(c->arena, *range, v->fit->words);
+    if (fitted_before(v->fit, &q, range))
         return true;
-    bool fit = k_indices_fit(v->built->k, c->arena, arg, 0, pieces);
+    for (uint32_t i = 0; i < v->fit->words; i++)
+        range[i] = wider(range[i], fit_word(&q, i));
+    bool fit = k_indices_fit_between(q.k, c->arena, range + 1, 0, range[0].high);
+    if (!fit) {
+        for (uint32_t i = 0; i < v->fit->words; i++)
+            range[i] = (k_range){fit_word(&q, i), fit_word(&q, i)};
+        fit = k_indices_fit_between(q.k, c->arena, range + 1, 0, pieces);
+    }
     if (fit)
-        note_fit(v->fit, arg, pieces);
+        note_fit(v->fit, range);
     return fit;
 }
 

@@ -41,12 +41,12 @@ typedef struct run_argument_of { /* a scalar argument of a launch */
     uint32_t number; /* slot of the geometry, or step of the variant's host code */
 } run_argument_of;
 
-/* The last launch whose indices fit in 32 bits, so that equal ones need not be looked at again. A writer makes `turn`
- * odd; readers believe what they saw if it was even and stayed so. */
+/* Launches whose indices fit in 32 bits, so that others like them need not be looked at again: those with arguments in
+ * these intervals. A writer makes `turn` odd; readers believe what they saw if it was even and stayed so. */
 typedef struct run_fit {
     atomic_uint turn;
     uint32_t words;
-    _Atomic(uint64_t) *word; /* pieces, then the arguments */
+    _Atomic(int64_t) *low, *high; /* of the number of pieces, then of the arguments */
 } run_fit;
 
 typedef struct run_layout { /* which buffers are fields of structs that kernels may use where they are, see fields.h;

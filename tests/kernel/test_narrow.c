@@ -349,9 +349,31 @@ static void chains_stay_wide(void **state)
     arena_free(&a);
 }
 
+/* What fits at both ends of intervals of arguments, and what only fits at one. */
+static void launches_are_looked_at_together(void **state)
+{
+    static const char source[] = "kernel k lanes 8 { global @1:i64 written arg %1:i64 arg %2:i64 %10:i64 = mul %1, %2 "
+                                 "for_all %11:i64 < 8 { %12:i64 = add %10, %11 store @1[%11] = %12 } }";
+    static const k_range some[][2] = {
+        {{0, 1000}, {5, 1 << 20}}, {{0, 1 << 12}, {5, 1 << 20}}, {{-1000, 7}, {0, 1 << 20}}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
+        arena a;
+        arena_init(&a, NULL);
+        bool all = true;
+        for (unsigned corner = 0; corner < 4; corner++)
+            all &= fits(source, corner & 1 ? some[i][0].high : some[i][0].low,
+                        corner & 2 ? some[i][1].high : some[i][1].low, 0, 1);
+        assert_int_equal(k_indices_fit_between(parsed(&a, source), &a, some[i], 0, 1), all);
+        assert_int_equal(all, i != 1);
+        arena_free(&a);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(values_are_told_apart),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(launches_are_looked_at_together),
+                                       cmocka_unit_test(values_are_told_apart),
                                        cmocka_unit_test(variables_that_choose),
                                        cmocka_unit_test(what_variables_hold),
                                        cmocka_unit_test(what_counts),
