@@ -11,6 +11,7 @@
 #include "opt/places.h"
 #include "opt/recover.h"
 #include "opt/repeats.h"
+#include "opt/reshapes.h"
 #include "opt/rounds.h"
 #include "opt/row_loops.h"
 #include "opt/sweeps.h"
@@ -212,6 +213,12 @@ static void run_axes(sn_program *p)
     const device *d = p->context->engine.device;
     if (on(p->context->options.fusion) && d && !d->limits->group)
         opt_turn_scans(p->ir);
+}
+
+static void run_reshapes(sn_program *p)
+{
+    if (on(p->context->options.fusion))
+        opt_go_along_sources(p->ir);
 }
 
 /* Where blocks are many threads, a launch more takes longer than what it saves. */

@@ -322,7 +322,7 @@ ir_id ir_backpermute(ir_program *p, uint32_t site, unsigned rank, const ir_id *s
     return finish(&b);
 }
 
-ir_id ir_reshape(ir_program *p, uint32_t site, unsigned rank, const ir_id *shape, ir_id source)
+static ir_id reshape(ir_program *p, uint32_t site, unsigned rank, const ir_id *shape, ir_id source, uint16_t flags)
 {
     builder b = begin(p, site, IR_RESHAPE);
     if (!set_inputs(&b, 1, &source) || !set_shape(&b, rank, shape))
@@ -337,7 +337,18 @@ ir_id ir_reshape(ir_program *p, uint32_t site, unsigned rank, const ir_id *shape
                    arena_printf(p->arena, "%s: the numbers of elements before and after differ", b.name));
     if (p->error.n != errors || !set_types(&b, from->components, from->type))
         return 0;
+    b.flags = flags;
     return finish(&b);
+}
+
+ir_id ir_reshape(ir_program *p, uint32_t site, unsigned rank, const ir_id *shape, ir_id source)
+{
+    return reshape(p, site, rank, shape, source, 0);
+}
+
+ir_id ir_reshape_along(ir_program *p, uint32_t site, unsigned rank, const ir_id *shape, ir_id source)
+{
+    return reshape(p, site, rank, shape, source, IR_SOURCE);
 }
 
 /* What a fold or a scan is made of: an operator of two elements, and initial values. */

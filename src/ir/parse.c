@@ -384,6 +384,8 @@ static bool parse_parts(parser *ps, parts *a)
     }
     if (a->kind == IR_PART)
         a->flags |= parser_accept(ps, "extent") ? IR_EXTENT : 0u;
+    if (a->kind == IR_RESHAPE)
+        a->flags |= parser_accept(ps, "along") ? IR_SOURCE : 0u;
     if (a->kind == IR_GENERATE || a->kind == IR_MAP)
         a->flags |= parser_accept(ps, "along") ? IR_ALONG : 0u;
     a->flags |= parser_accept(ps, "fused") ? IR_FUSED : 0u;
@@ -485,7 +487,7 @@ static ir_id build(parser *ps, const parts *a)
             return ir_backpermute(p, a->site, a->rank, a->shape, a->fn, input[0], a->flags & ~(unsigned)IR_SAFE);
         return ir_backpermute(p, a->site, a->rank, a->shape, a->fn, input[0], a->flags);
     case IR_RESHAPE:
-        return ir_reshape(p, a->site, a->rank, a->shape, input[0]);
+        return (a->flags & IR_SOURCE ? ir_reshape_along : ir_reshape)(p, a->site, a->rank, a->shape, input[0]);
     case IR_FOLD:
         return ir_fold(p, a->site, a->fn, a->seed.at, input[0], a->flags);
     case IR_FOLD_SEG:

@@ -166,6 +166,7 @@ static void print_flags(printer *pr, const ir_node *n)
                  {IR_SCAN_SEG, IR_RIGHT, " right"},
                  {IR_GENERATE, IR_ALONG, " along"},
                  {IR_MAP, IR_ALONG, " along"},
+                 {IR_RESHAPE, IR_SOURCE, " along"},
                  {IR_NONE, IR_FUSED, " fused"},
                  {IR_NONE, IR_STEP, " step"}};
     for (size_t i = 0; i < ARRAY_LENGTH(flags); i++)

@@ -74,6 +74,7 @@ enum {
     IR_INDEXED = 4,    /* IR_MAP */
     IR_COMMUTES = 8,   /* IR_FOLD, IR_FOLD_SEG: the operator commutes */
     IR_EXTENT = 1,     /* IR_PART */
+    IR_SOURCE = 1,     /* IR_RESHAPE: nothing reads it, and its loop goes over the shape of what it is made of */
     IR_EXCLUSIVE = 1,  /* IR_SCAN, IR_SCAN_SEG: an element does not take part in its own result */
     IR_DESCENDING = 1, /* IR_SORT by keys */
     IR_RUNS = 2,       /* IR_SORT: its row may well be two sorted ones, one behind the other, and then they are merged */
@@ -376,6 +377,7 @@ ir_id ir_generate(ir_program *p, uint32_t site, unsigned rank, const ir_id *shap
 ir_id ir_map(ir_program *p, uint32_t site, uint32_t inputs, const ir_id *input, ir_fn *fn, unsigned flags);
 ir_id ir_backpermute(ir_program *p, uint32_t site, unsigned rank, const ir_id *shape, ir_fn *fn, ir_id source, unsigned flags);
 ir_id ir_reshape(ir_program *p, uint32_t site, unsigned rank, const ir_id *shape, ir_id source);
+ir_id ir_reshape_along(ir_program *p, uint32_t site, unsigned rank, const ir_id *shape, ir_id source); /* IR_SOURCE */
 ir_id ir_fold(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, unsigned flags);
 /* A fold per segment: `offsets` has rank 1, one component of type i64 and, as far as is known, one element or more. */
 ir_id ir_fold_seg(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, ir_id offsets,

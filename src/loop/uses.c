@@ -195,7 +195,8 @@ const ir_array *l_rate_of(const ir_program *p, ir_id id)
     ir_kind kind = (ir_kind)ir_at(p, id)->kind;
     if (kind == IR_PERMUTE)
         return ir_info(p, info->input[2]);
-    return kind == IR_FOLD || kind == IR_PACK || kind == IR_FOLD_SEG ? ir_info(p, info->input[0]) : info;
+    bool along = kind == IR_RESHAPE && ir_at(p, id)->flags & IR_SOURCE;
+    return along || kind == IR_FOLD || kind == IR_PACK || kind == IR_FOLD_SEG ? ir_info(p, info->input[0]) : info;
 }
 
 bool l_rows_possible(const ir_program *p, const l_nodes *nodes, ir_id stencil, ir_id from)

@@ -24,6 +24,45 @@ TRANSPOSE(f32)
 TRANSPOSE(f64)
 TRANSPOSE(u8)
 
+C(heads_f32)
+{
+    IN(f32, x, 0);
+    OUT(f32, z, 0);
+    int64_t n = E(0), m = E(1), k = E(2);
+    PARALLEL_FOR_2
+    FOR (h, 8)
+        FOR (i, n)
+            memcpy(z + (h * n + i) * k, x + i * m + h * k, (size_t)k * sizeof *z);
+}
+
+C(heads_back_f32)
+{
+    IN(f32, x, 0);
+    OUT(f32, z, 0);
+    int64_t n = E(0), k = E(1);
+    PARALLEL_FOR
+    FOR (i, n)
+        FOR (h, 8)
+            memcpy(z + (i * 8 + h) * k, x + (h * n + i) * k, (size_t)k * sizeof *z);
+}
+
+C(pixel_shuffle_f32)
+{
+    IN(f32, x, 0);
+    OUT(f32, z, 0);
+    int64_t n = E(0), m = E(1);
+    PARALLEL_FOR
+    FOR (i, n)
+        FOR (y, 2) {
+            const f32 *a = x + (2 * y * n + i) * m, *b = a + n * m;
+            f32 *to = z + (2 * i + y) * 2 * m;
+            FOR (j, m) {
+                to[2 * j] = a[j];
+                to[2 * j + 1] = b[j];
+            }
+        }
+}
+
 C(transpose_map_f32)
 {
     IN(f32, x, 0);

@@ -1042,17 +1042,6 @@ C(sums_of_blocks_f32)
     }
 }
 
-C(pairs_of_triangle_f32)
-{
-    IN(f32, x, 0);
-    OUT(f32, z, 0);
-    int64_t n = E(0);
-    DYNAMIC_FOR
-    FOR (i, n)
-        FOR (j, i)
-            z[i * (i - 1) / 2 + j] = fabsf(x[i] - x[j]);
-}
-
 C(bitonic_f32)
 {
     IN(f32, x, 0);
@@ -1200,28 +1189,26 @@ C(lookup_twice_f32)
         z[i] = second[first[x[i]]];
 }
 
+/* Labels move along edges until none does. */
 C(components_i64)
 {
     IN(i64, a, 0);
     IN(i64, b, 1);
     OUT(i64, z, 0);
-    int64_t edges = E(0), n = E(1);
+    int64_t edges = E(0), n = E(1), *next = malloc((size_t)n * sizeof *next);
+    bool moves = true;
     FOR (i, n)
         z[i] = i;
-    FOR (e, edges) { /* union-find with halved paths */
-        int64_t x = a[e], y = b[e];
-        while (z[x] != x)
-            x = z[x] = z[z[x]];
-        while (z[y] != y)
-            y = z[y] = z[z[y]];
-        z[MAX(x, y)] = MIN(x, y);
+    while (moves) {
+        memcpy(next, z, (size_t)n * sizeof *next);
+        FOR (e, edges) {
+            next[b[e]] = MIN(next[b[e]], z[a[e]]);
+            next[a[e]] = MIN(next[a[e]], z[b[e]]);
+        }
+        moves = memcmp(next, z, (size_t)n * sizeof *next) != 0;
+        memcpy(z, next, (size_t)n * sizeof *next);
     }
-    FOR (i, n) {
-        int64_t x = i;
-        while (z[x] != x)
-            x = z[x];
-        z[i] = x;
-    }
+    free(next);
 }
 
 C(variable_stencil_f32)
@@ -1241,22 +1228,4 @@ C(variable_stencil_f32)
         AT(m - 1, m - 2, m - 1);
 #undef AT
     }
-}
-
-C(sieve_bool)
-{
-    int64_t n = E(0), many = 0;
-    b8 *prime = malloc((size_t)n * sizeof *prime);
-    PARALLEL_FOR
-    FOR (i, n)
-        prime[i] = i >= 2;
-    for (int64_t p = 2; p < 32; p++)
-        if (prime[p])
-            for (int64_t i = p * p; i < n; i += p)
-                prime[i] = 0;
-    PRAGMA(omp parallel for reduction(+ : many))
-    FOR (i, n)
-        many += prime[i];
-    RESULT(int64_t, 0) = many;
-    free(prime);
 }

@@ -16,6 +16,44 @@ static sn_acc transpose_map(sn_acc x)
     return sn_map(affine, sn_transpose(x));
 }
 
+static sn_acc transpose_flat(sn_acc x)
+{
+    return sn_flatten(sn_transpose(x));
+}
+
+static sn_acc map_of_transpose_flat(sn_acc x)
+{
+    return sn_map(affine, sn_flatten(sn_transpose(x)));
+}
+
+static sn_scalar of_row(sn_scalar h, sn_scalar i, sn_scalar k)
+{
+    return sn_tuple(i, h, k);
+}
+
+static sn_acc heads(sn_acc x)
+{
+    sn_scalar n = sn_extent(x, 0), k = sn_quot(sn_extent(x, 1), 8);
+    return sn_backpermute(sn_shape(8, n, k), of_row, sn_reshape(sn_shape(n, 8, k), x));
+}
+
+static sn_acc heads_back(sn_acc x)
+{
+    sn_scalar n = sn_extent(x, 1), k = sn_extent(x, 2);
+    return sn_reshape(sn_shape(n, sn_mul(k, 8)), sn_backpermute(sn_shape(n, 8, k), of_row, x));
+}
+
+static sn_scalar of_channel(sn_scalar i, sn_scalar y, sn_scalar j, sn_scalar x)
+{
+    return sn_tuple(sn_add(sn_mul(y, 2), x), i, j);
+}
+
+static sn_acc pixel_shuffle(sn_acc x)
+{
+    sn_scalar n = sn_extent(x, 1), m = sn_extent(x, 2);
+    return sn_reshape(sn_shape(sn_mul(n, 2), sn_mul(m, 2)), sn_backpermute(sn_shape(n, 2, m, 2), of_channel, x));
+}
+
 static sn_acc add_transpose(sn_acc x)
 {
     return sn_zip_with(sn_add, x, sn_transpose(x));

@@ -522,6 +522,18 @@ static sn_acc blocks_of_8(sn_acc x)
     return sn_generate(sn_shape_of(x), sn_closure(in_block, &x));
 }
 
+static sn_scalar of_rows_in_block(sn_scalar b, sn_scalar c, sn_scalar i, sn_scalar j)
+{
+    return sn_tuple(b, i, c, j);
+}
+
+static sn_acc blocks_by_axes(sn_acc x)
+{
+    sn_scalar n = sn_extent(x, 0), m = sn_extent(x, 1), down = sn_quot(n, 8), across = sn_quot(m, 8);
+    sn_acc blocks = sn_reshape(sn_shape(down, 8, across, 8), x);
+    return sn_reshape(sn_shape(n, m), sn_backpermute(sn_shape(down, across, 8, 8), of_rows_in_block, blocks));
+}
+
 static sn_scalar around(void *env, sn_scalar i, sn_scalar j)
 {
     sn_acc x = *(sn_acc *)env;
@@ -676,21 +688,6 @@ static sn_acc sums_of_blocks(sn_acc x, sn_acc length)
 {
     sn_scalar l = sn_the(length);
     return sn_sum(sn_reshape(sn_shape(sn_quot(sn_size(x), l), l), x));
-}
-
-/* |x_i - x_j| of all i > j, in the order of i. */
-static sn_scalar pair_apart(void *env, sn_scalar k)
-{
-    sn_acc x = *(sn_acc *)env;
-    sn_scalar root = sn_sqrt(sn_add(sn_mul(sn_to_f64(k), 8.0), 1.0)), i = sn_to_i64(sn_floor(sn_mul(sn_add(root, 1.0), 0.5)));
-    sn_scalar j = sn_sub(k, sn_quot(sn_mul(i, sn_sub(i, 1)), 2));
-    return sn_abs(sn_sub(sn_index(x, i), sn_index(x, j)));
-}
-
-static sn_acc pairs_of_triangle(sn_acc x)
-{
-    sn_scalar n = sn_size(x);
-    return sn_generate(sn_shape(sn_quot(sn_mul(n, sn_sub(n, 1)), 2)), sn_closure(pair_apart, &x));
 }
 
 static sn_scalar exchanged(void *env, sn_scalar i)
@@ -855,34 +852,6 @@ static sn_scalar by_coefficient(sn_scalar x, sn_scalar k)
 static sn_acc variable_stencil(sn_acc x, sn_acc k)
 {
     return sn_stencil2(by_coefficient, sn_pattern(3, 3), sn_clamp, x, sn_pattern(1, 1), sn_clamp, k);
-}
-
-struct multiples {
-    sn_scalar p, n;
-};
-
-static sn_scalar is_multiple(void *env, sn_scalar i, sn_scalar prime)
-{
-    const struct multiples *m = env;
-    sn_scalar crossed = sn_and(sn_ge(i, sn_mul(m->p, m->p)), sn_eq(sn_rem(i, m->p), 0));
-    return sn_and(prime, sn_not(crossed));
-}
-
-static sn_acc sieve_round(sn_acc number, sn_acc prime)
-{
-    struct multiples m = {.p = sn_add(sn_the(number), 2)};
-    return sn_imap(sn_closure(is_multiple, &m), prime);
-}
-
-static sn_scalar may_be_prime(sn_scalar i, sn_scalar x)
-{
-    (void)x;
-    return sn_ge(i, 2);
-}
-
-static sn_acc sieve(sn_acc x)
-{
-    return sn_count(sn_aloop(30, sieve_round, sn_imap(may_be_prime, x)));
 }
 
 #define NB_GROUP practice

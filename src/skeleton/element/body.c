@@ -98,12 +98,20 @@ static ir_id flatten(ir_program *p, const ir_array *info, const sk_index *i)
     return sum;
 }
 
+/* What an operation's own indices belong to. */
+static const ir_array *indexed_by(const sk_body *b, ir_id id)
+{
+    const ir_program *p = b->l->ir;
+    bool along = ir_at(p, id)->kind == IR_RESHAPE && ir_at(p, id)->flags & IR_SOURCE;
+    return ir_info(p, along ? ir_info(p, id)->input[0] : id);
+}
+
 /* --- checks --- */
 
 /* The element of the operation being composed that a failure belongs to; 0: the one that the kernel computes. */
 static ir_id failing_element(const sk_body *b)
 {
-    const ir_array *info = b->op ? ir_info(program(b), b->op) : NULL;
+    const ir_array *info = b->op ? indexed_by(b, b->op) : NULL;
     const sk_index *at = b->at, *own = &b->own;
     if (!info || (at->linear && at->linear == own->linear && !b->several))
         return 0;
@@ -485,7 +493,7 @@ static void define_reshape(sk_body *b, ir_id id, const sk_index *at, ir_id *out)
 /* What is evaluated at all is evaluated inside. */
 static void note_inside(sk_body *b, ir_id array, const sk_index *at)
 {
-    const ir_array *info = ir_info(program(b), array);
+    const ir_array *info = indexed_by(b, array);
     for (unsigned d = 0; d < at->rank && at->at[0] && !at->guarded; d++)
         sk_note_inside(&b->facts, b->arena, at->at[d], info->shape[d]);
 }
@@ -510,7 +518,10 @@ static void compose(sk_body *b, ir_id id, const sk_index *at, ir_id *out)
         define_backpermute(b, id, at, out);
         break;
     case IR_RESHAPE:
-        define_reshape(b, id, at, out);
+        if (ir_at(p, id)->flags & IR_SOURCE)
+            memcpy(out, sk_pull(b, info->input[0], at), info->components * sizeof(ir_id));
+        else
+            define_reshape(b, id, at, out);
         break;
     case IR_STENCIL: {
         sk_index full = with_components(b, id, at);

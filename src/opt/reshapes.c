@@ -1,0 +1,83 @@
+/* Finds results that are reshapes of moved elements, and marks copies of them. */
+#include "opt/reshapes.h"
+
+enum { DEEPEST = 16 /* maps one around the other */ };
+
+/* Is it an array that is computed where it is used, and are its elements moved, or made from their indices? */
+static bool is_moved(const ir_program *p, ir_id id, unsigned depth)
+{
+    const ir_array *info = ir_info(p, id);
+    ir_kind kind = (ir_kind)ir_at(p, id)->kind;
+    bool moved = kind == IR_BACKPERMUTE || kind == IR_GENERATE;
+    if (kind != IR_MAP || depth == DEEPEST)
+        return moved;
+    for (uint32_t i = 0; i < info->inputs; i++) {
+        ir_kind of = (ir_kind)ir_at(p, info->input[i])->kind;
+        bool simple = of == IR_INPUT || of == IR_BACKPERMUTE || of == IR_GENERATE || of == IR_MAP;
+        if (!simple)
+            return false;
+        moved |= is_moved(p, info->input[i], depth + 1);
+    }
+    return moved;
+}
+
+/* Per array: somebody reads it, or its extents. */
+static bool *find_read(const ir_program *p)
+{
+    bool *read = arena_array(p->arena, bool, p->node.n);
+    for (ir_id id = 1; id < p->node.n; id++) {
+        const ir_node *n = ir_at(p, id);
+        if (n->kind == IR_READ)
+            read[n->array] = true;
+        if (!ir_is_array(p, id))
+            continue;
+        for (uint32_t i = 0; i < ir_info(p, id)->inputs; i++)
+            read[ir_info(p, id)->input[i]] = true;
+    }
+    return read;
+}
+
+/* The array before its reshapes; 0: it is none, or goes along another one already. */
+static ir_id source_of(const ir_program *p, ir_id id)
+{
+    ir_id of = id;
+    while (ir_at(p, of)->kind == IR_RESHAPE && !(ir_at(p, of)->flags & IR_SOURCE))
+        of = ir_info(p, of)->input[0];
+    return of == id ? 0 : of;
+}
+
+/* The map of the reshape, as a map of what is reshaped; 0: it is none. */
+static ir_id mapped_source(ir_program *p, ir_id id)
+{
+    const ir_array *info = ir_info(p, id);
+    const ir_node n = *ir_at(p, id);
+    ir_id of = n.kind == IR_MAP && info->inputs == 1 && !(n.flags & (IR_INDEXED | IR_ALONG)) ? info->input[0] : 0;
+    ir_id source = of ? source_of(p, of) : 0;
+    if (!source || !is_moved(p, source, 0) || ir_info(p, source)->rank < 2)
+        return 0;
+    ir_id map = ir_map(p, n.site, 1, &source, info->fn, 0);
+    return map ? ir_mark_step(p, map) : 0;
+}
+
+void opt_go_along_sources(ir_program *p)
+{
+    const bool *read = find_read(p);
+    const uint32_t nodes = p->node.n;
+    for (uint32_t k = 0; k < p->output.n; k++) {
+        ir_id id = p->output.at[k], source = id < nodes && !read[id] ? source_of(p, id) : 0;
+        for (uint32_t i = 0; i < p->output.n; i++) /* several results have it */
+            source = i != k && p->output.at[i] == id ? 0 : source;
+        if (source && (ir_info(p, source)->rank < 2 || !is_moved(p, source, 0)))
+            continue;
+        if (!source && id < nodes && !read[id])
+            source = mapped_source(p, id);
+        if (!source)
+            continue;
+        const ir_array *info = ir_info(p, id);
+        ir_id along = ir_reshape_along(p, ir_at(p, id)->site, info->rank, info->shape, source);
+        if (!along)
+            continue;
+        p->node.at[along].u.info->name = ir_info(p, id)->name;
+        p->output.at[k] = along;
+    }
+}
