@@ -172,9 +172,13 @@ static cg_ref load_one(const load *l, cg_ref index, cg_ref mask)
     return cg_phi2(g, x, some, cg_zero(l->vector), here);
 }
 
+/* Of the two pieces of a row that is turned one is far outside nearly always. No lane loads it, but where there is no
+ * memory at all a processor finds that out in some thousand cycles; so it is looked for where there is some. */
 static cg_ref load_row(const load *l, cg_ref index, cg_ref mask)
 {
-    return cg_masked_load(l->g, l->vector, cg_element(l->g, l->mem, index), l->align, mask);
+    cg *g = l->g;
+    index = LLVMBuildSelect(g->b, cg_mask_any(g, mask), index, cg_i64(g, 0), "");
+    return cg_masked_load(g, l->vector, cg_element(g, l->mem, index), l->align, mask);
 }
 
 /* A row modulo an extent. */
