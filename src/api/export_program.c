@@ -285,6 +285,8 @@ static void rounds_of(writer *w, const looping *l, uint32_t i)
     text_printf(&w->body, "    m = count - round < %u ? count - round : %u;\n", r->rounds, r->rounds);
     if (!r->many)
         text_printf(&w->body, "    m = count - round < %u ? 0 : %u;\n", r->rounds, r->rounds);
+    if (!r->many && r->most)
+        text_printf(&w->body, "    m = w%u[%u] < %u ? 0 : m;\n", l->n, r->most - 1, r->rounds);
     if (r->many && r->most)
         text_printf(&w->body, "    m = w%u[%u] < 2 ? 0 : m > w%u[%u] ? w%u[%u] : m;\n", l->n, r->most - 1, l->n,
                     r->most - 1, l->n, r->most - 1);

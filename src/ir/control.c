@@ -100,8 +100,8 @@ static bool check_region(const making *m, uint32_t number)
     if (r->index > q->dim.n || r->many > q->dim.n)
         return ir_fail(m->p, m->site, "%s: region %u has no number of the round; it is one of its extents", m->name,
                        number);
-    if (r->rounds < 1 || r->most > m->c->values || r->limit > m->c->values || (!r->many && (r->most || r->limit)) ||
-        (!number && (r->many || r->rounds > 1)))
+    if (r->rounds < 1 || r->most > m->c->values || r->limit > m->c->values || (!r->many && r->limit) ||
+        (!number && (r->many || r->most || r->rounds > 1)))
         return ir_fail(m->p, m->site, "%s: region %u does not say how many rounds it goes; the first one goes one",
                        m->name, number);
     for (uint32_t k = 0; k < parts; k++) {

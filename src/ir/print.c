@@ -194,7 +194,7 @@ static void print_region(printer *pr, const ir_control *c, uint32_t number)
     uint32_t results = c->form == IR_WHILE ? (number ? c->parts + 1 : 1) : c->parts;
     printer inside;
     text_printf(pr->out, "    region rounds %u index %u", r->rounds, r->index);
-    if (r->many)
+    if (r->many || r->most)
         text_printf(pr->out, " many %u most %u limit %u", r->many, r->most, r->limit);
     print_numbers(pr->out, "inputs", r->program->input.n, r->source);
     print_numbers(pr->out, "values", r->values, r->value);

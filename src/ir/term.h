@@ -132,7 +132,7 @@ typedef struct ir_region {
     uint32_t index;   /* REPEAT: 1 + the number of the extent that is the number of the round, from 0; 0: none is */
     uint32_t rounds;  /* REPEAT: how many it goes at once; 1 of the first region, which all others are made of */
     uint32_t many;    /* ... 1 + the number of the extent that is how many, up to `rounds`; 0: always `rounds` */
-    uint32_t most;    /* many: 1 + the number of the value that they are at most, below 2: it does not pay; 0: none is */
+    uint32_t most;    /* 1 + the number of the value that they are at most, below 2: it does not pay; 0: none is */
     uint32_t limit;   /* many: 1 + the number of the value up to which rounds are numbered that it may go; 0: none is */
     uint32_t *result; /* per result: the number of an output, or IR_PASSED and the number of an input of the program */
 } ir_region;

@@ -77,6 +77,24 @@ static uint32_t sizes_for(const ir_program *p, const ir_control *c, uint32_t mos
     return sizes && size[0] > 1 ? sizes : 0;
 }
 
+/* The most rounds that pay: in short rows neighbours at the ends, and parts of gangs, are most of the work, and each
+ * round more has more of them. */
+static ir_id rounds_that_pay(ir_program *p, const ir_array *info)
+{
+    enum { LONG = 64 /* elements of a row */ };
+    const ir_array *state = ir_info(p, info->input[0]);
+    ir_id row = state->rank ? state->shape[state->rank - 1] : ir_i64(p, LONG);
+    return ir_cond(p, 0, ir_op2(p, 0, OP_GE, row, ir_i64(p, LONG)), ir_i64(p, UINT16_MAX), ir_i64(p, 0));
+}
+
+static void add_value(ir_program *p, ir_control *c, ir_id term)
+{
+    ir_id *value = arena_array(p->arena, *value, c->values + 1u);
+    memcpy(value, c->value, c->values * sizeof *value);
+    value[c->values++] = term;
+    c->value = value;
+}
+
 static ir_id extent_there(void *env, ir_id id)
 {
     const joining *j = env;
@@ -172,9 +190,10 @@ void opt_join_rounds(ir_program *p, uint32_t stages)
         ir_control *more = arena_copy(p->arena, c, sizeof *c);
         more->region = arena_array(p->arena, ir_region, 1 + MOST_SIZES);
         more->region[0] = c->region[0];
+        add_value(p, more, rounds_that_pay(p, info));
         for (uint32_t k = 0; k < sizes; k++)
             if (join(c, size[k], &more->region[more->regions]))
-                more->regions++;
+                more->region[more->regions++].most = more->values;
         if (more->regions > 1)
             info->control = more;
     }

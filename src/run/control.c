@@ -451,7 +451,7 @@ static int64_t rounds_of(const looped *l, const ir_region *r, int64_t done, int6
 {
     int64_t many = left < r->rounds ? left : r->rounds;
     if (!r->many)
-        return left < r->rounds ? 0 : r->rounds;
+        return left < r->rounds || (r->most && l->value[r->most - 1] < r->rounds) ? 0 : r->rounds;
     if (r->most && l->value[r->most - 1] < 2)
         return 0;
     if (r->most && many > l->value[r->most - 1])
