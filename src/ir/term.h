@@ -74,7 +74,7 @@ enum {
     IR_INDEXED = 4,    /* IR_MAP */
     IR_COMMUTES = 8,   /* IR_FOLD, IR_FOLD_SEG: the operator commutes */
     IR_EXTENT = 1,     /* IR_PART */
-    IR_SOURCE = 1,     /* IR_RESHAPE: nothing reads it, and its loop goes over the shape of what it is made of */
+    IR_SOURCE = 1,     /* IR_RESHAPE: it goes to memory, and its loop goes over the shape of what it is made of */
     IR_EXCLUSIVE = 1,  /* IR_SCAN, IR_SCAN_SEG: an element does not take part in its own result */
     IR_DESCENDING = 1, /* IR_SORT by keys */
     IR_RUNS = 2,       /* IR_SORT: its row may well be two sorted ones, one behind the other, and then they are merged */

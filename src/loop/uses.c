@@ -291,6 +291,8 @@ static bool choose_anchor(uses *u, ir_id id, l_why *why)
         return *why = L_NOT_AFTER, true;
     if (kind == IR_FORCE)
         return *why = L_NOT_FORCED, true;
+    if (kind == IR_RESHAPE && ir_at(u->p, id)->flags & IR_SOURCE)
+        return *why = L_NOT_COST, true;
     if (kind == IR_CONTROL || kind == IR_PART)
         return *why = L_NOT_CONTROL, true;
     if (kind == IR_SEGMENT_OF)
@@ -380,6 +382,7 @@ static void add_operand(uses *u, ir_id id, ir_id from, l_access access, const l_
         l_view both = l_view_through(view, &d->view);
         add_dep(u, id, d->array, through(access, d->access), &both);
     }
+    n->indexed |= f->indexed && access == L_SAME;
     n->flops += f->flops;
     n->reads += f->reads;
     n->bytes += f->bytes;
@@ -408,10 +411,20 @@ static l_access operand_access(const ir_array *info, ir_kind kind, uint32_t i)
     return kind == IR_CONTROL ? L_HOST : random ? L_RANDOM : L_SAME;
 }
 
+/* A reshape asks for elements by their positions, unless it goes along them. */
+static void count_divisions(uses *u, ir_id reshape)
+{
+    l_node *n = l_at(u->node, reshape);
+    const ir_array *from = ir_info(u->p, ir_info(u->p, reshape)->input[0]);
+    if (n->indexed && !(ir_at(u->p, reshape)->flags & IR_SOURCE))
+        n->flops += (from->rank - 1) * (double)IR_COST_DIVISION;
+}
+
 static void operands(uses *u, ir_id id)
 {
     const ir_array *info = ir_info(u->p, id);
     ir_kind kind = (ir_kind)ir_at(u->p, id)->kind;
+    l_at(u->node, id)->indexed = info->rank > 1 && (kind == IR_GENERATE || kind == IR_BACKPERMUTE);
     for (uint32_t i = 0; i < info->inputs; i++) {
         l_view view = l_view_of_operand(u->p, id, i);
         add_operand(u, id, info->input[i], operand_access(info, kind, i), &view);
@@ -423,6 +436,8 @@ static void operands(uses *u, ir_id id)
         if (ir_at(u->p, ids.at[i])->kind == IR_READ)
             add_read(u, id, ids.at[i]);
     vec_free(u->p->arena, &ids);
+    if (kind == IR_RESHAPE)
+        count_divisions(u, id);
 }
 
 /* reads outside the element function: seeds, constants and functions at boundaries */

@@ -20,6 +20,8 @@ typedef struct l_node { /* per array node */
     uint32_t uses[L_HOST + 1]; /* by access; uses of a shape alone do not count */
     ir_id user;                /* the last user seen */
     bool output;
+    bool indexed;              /* elements are made of their indices in several dimensions: of one that is asked for by its
+                                  position these are found by divisions */
     bool picked;               /* it is a result, or leads to one, whose components are those of other arrays in memory */
     bool grows;                /* some user reads an element more often than once: it ignores an index of its own */
     bool repeats;              /* ... and so often that whatever takes long is better computed once */

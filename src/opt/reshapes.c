@@ -59,9 +59,36 @@ static ir_id mapped_source(ir_program *p, ir_id id)
     return map ? ir_mark_step(p, map) : 0;
 }
 
+/* Does the operation go over what it reads in loops whose order is its own, so that elements are best in memory? */
+static bool reads_memory(ir_kind kind, uint32_t operand)
+{
+    bool first = kind == IR_SCAN || kind == IR_SORT || kind == IR_SCAN_SEG;
+    return kind == IR_STENCIL || (first && !operand) || (kind == IR_PERMUTE && operand == 2);
+}
+
+/* The reshape, or those that the maps are of. */
+static void keep(ir_program *p, ir_id id, unsigned depth)
+{
+    const ir_array *info = ir_info(p, id);
+    ir_kind kind = (ir_kind)ir_at(p, id)->kind;
+    if (kind == IR_RESHAPE && ir_info(p, info->input[0])->rank > 1 && is_moved(p, info->input[0], 0))
+        p->node.at[id].flags |= IR_SOURCE;
+    for (uint32_t i = 0; kind == IR_MAP && depth < DEEPEST && i < info->inputs; i++)
+        keep(p, info->input[i], depth + 1);
+}
+
+static void keep_in_memory(ir_program *p)
+{
+    for (ir_id id = 1; id < p->node.n; id++)
+        for (uint32_t i = 0; ir_is_array(p, id) && i < ir_info(p, id)->inputs; i++)
+            if (reads_memory((ir_kind)ir_at(p, id)->kind, i))
+                keep(p, ir_info(p, id)->input[i], 0);
+}
+
 void opt_go_along_sources(ir_program *p)
 {
     const bool *read = find_read(p);
+    keep_in_memory(p);
     const uint32_t nodes = p->node.n;
     for (uint32_t k = 0; k < p->output.n; k++) {
         ir_id id = p->output.at[k], source = id < nodes && !read[id] ? source_of(p, id) : 0;

@@ -1007,7 +1007,8 @@ C(cosine_blocks_f32)
             const f32 *from = x + b * 8 * m, *a = c + i * 8;
             FOR (j, m)
                 to[j] = a[0] * from[j] + a[1] * from[m + j] + a[2] * from[2 * m + j] + a[3] * from[3 * m + j] +
-                        a[4] * from[4 * m + j] + a[5] * from[5 * m + j] + a[6] * from[6 * m + j] + a[7] * from[7 * m + j];
+                        a[4] * from[4 * m + j] + a[5] * from[5 * m + j] + a[6] * from[6 * m + j] +
+                        a[7] * from[7 * m + j];
         }
 }
 

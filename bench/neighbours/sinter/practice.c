@@ -585,7 +585,8 @@ static sn_scalar strided_tap(void *env, sn_scalar k, sn_scalar sum)
 {
     const struct source *s = env;
     sn_scalar dy = sn_quot(k, 5), dx = sn_rem(k, 5);
-    return sn_add(sum, sn_mul(sn_index(s->y, dy, dx), sn_index(s->x, sn_add(sn_mul(s->i, 2), dy), sn_add(sn_mul(s->j, 2), dx))));
+    return sn_add(
+        sum, sn_mul(sn_index(s->y, dy, dx), sn_index(s->x, sn_add(sn_mul(s->i, 2), dy), sn_add(sn_mul(s->j, 2), dx))));
 }
 
 static sn_scalar strided_at(void *env, sn_scalar i, sn_scalar j)
@@ -599,8 +600,9 @@ static sn_scalar strided_at(void *env, sn_scalar i, sn_scalar j)
 static sn_acc strided_convolution(sn_acc x, sn_acc w)
 {
     struct source s = {.x = x, .y = w};
-    return sn_generate(sn_shape(sn_add(sn_quot(sn_sub(sn_extent(x, 0), 5), 2), 1), sn_add(sn_quot(sn_sub(sn_extent(x, 1), 5), 2), 1)),
-                       sn_closure(strided_at, &s));
+    return sn_generate(
+        sn_shape(sn_add(sn_quot(sn_sub(sn_extent(x, 0), 5), 2), 1), sn_add(sn_quot(sn_sub(sn_extent(x, 1), 5), 2), 1)),
+        sn_closure(strided_at, &s));
 }
 
 static sn_scalar dilated_tap(void *env, sn_scalar k, sn_scalar sum)
@@ -647,7 +649,8 @@ static sn_acc resample(sn_acc x, sn_acc w, sn_acc by)
 static sn_scalar cosine_tap(void *env, sn_scalar k, sn_scalar sum)
 {
     const struct source *s = env;
-    return sn_add(sum, sn_mul(sn_index(s->y, sn_rem(s->i, 8), k), sn_index(s->x, sn_add(sn_mul(sn_quot(s->i, 8), 8), k), s->j)));
+    return sn_add(
+        sum, sn_mul(sn_index(s->y, sn_rem(s->i, 8), k), sn_index(s->x, sn_add(sn_mul(sn_quot(s->i, 8), 8), k), s->j)));
 }
 
 static sn_scalar cosine_at(void *env, sn_scalar i, sn_scalar j)
@@ -681,7 +684,8 @@ static sn_scalar row_weighted(void *env, sn_scalar i, sn_scalar j)
 static sn_acc weights_of_rows(sn_acc x, sn_acc w)
 {
     struct source s = {.x = x, .y = w};
-    return sn_generate(sn_shape(sn_extent(x, 0), sn_add(sn_sub(sn_extent(x, 1), sn_size(w)), 1)), sn_closure(row_weighted, &s));
+    return sn_generate(sn_shape(sn_extent(x, 0), sn_add(sn_sub(sn_extent(x, 1), sn_size(w)), 1)),
+                       sn_closure(row_weighted, &s));
 }
 
 static sn_acc sums_of_blocks(sn_acc x, sn_acc length)
@@ -840,12 +844,14 @@ static sn_acc components(sn_acc a, sn_acc b)
 {
     struct source s = {.x = a, .y = b};
     sn_acc label = sn_iota(sn_quot(sn_size(a), 2));
-    return sn_result(sn_awhile(labels_move, sn_body_of(label_round, &s, 2), sn_results(label, sn_map(sn_neg, label))), 0);
+    return sn_result(sn_awhile(labels_move, sn_body_of(label_round, &s, 2), sn_results(label, sn_map(sn_neg, label))),
+                     0);
 }
 
 static sn_scalar by_coefficient(sn_scalar x, sn_scalar k)
 {
-    sn_scalar c = sn_at(k, 0, 0), around_it = sn_add(sn_add(sn_at(x, -1, 0), sn_at(x, 1, 0)), sn_add(sn_at(x, 0, -1), sn_at(x, 0, 1)));
+    sn_scalar c = sn_at(k, 0, 0),
+              around_it = sn_add(sn_add(sn_at(x, -1, 0), sn_at(x, 1, 0)), sn_add(sn_at(x, 0, -1), sn_at(x, 0, 1)));
     return sn_add(sn_at(x, 0, 0), sn_mul(c, sn_sub(around_it, sn_mul(4, sn_at(x, 0, 0)))));
 }
 
