@@ -173,11 +173,12 @@ static cg_ref load_one(const load *l, cg_ref index, cg_ref mask)
 }
 
 /* Of the two pieces of a row that is turned one is far outside nearly always. No lane loads it, but where there is no
- * memory at all a processor finds that out in some thousand cycles; so it is looked for where there is some. */
-static cg_ref load_row(const load *l, cg_ref index, cg_ref mask)
+ * memory at all a processor finds that out in some thousand cycles; so it is looked for where there is some. `some`:
+ * i1, lanes load it; NULL: the mask says so. */
+static cg_ref load_row(const load *l, cg_ref index, cg_ref mask, cg_ref some)
 {
     cg *g = l->g;
-    index = LLVMBuildSelect(g->b, cg_mask_any(g, mask), index, cg_i64(g, 0), "");
+    index = LLVMBuildSelect(g->b, some ? some : cg_mask_any(g, mask), index, cg_i64(g, 0), "");
     return cg_masked_load(g, l->vector, cg_element(g, l->mem, index), l->align, mask);
 }
 
@@ -210,9 +211,10 @@ static cg_ref load_twice(const load *l, const turned *t, cg_ref by, cg_ref mask)
     cg_ref left = LLVMBuildSub(b, t->extent, t->first, "");
     left = cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){left, cg_i64(g, g->lanes)});
     cg_ref before = cg_mask_first(g, left);
-    cg_ref x = load_row(l, moved_by(g, t->first, by), LLVMBuildAnd(b, mask, before, ""));
+    cg_ref more = LLVMBuildICmp(b, LLVMIntSLT, left, cg_i64(g, g->lanes), "");
+    cg_ref x = load_row(l, moved_by(g, t->first, by), LLVMBuildAnd(b, mask, before, ""), LLVMConstInt(g->i1, 1, false));
     cg_ref again = moved_by(g, LLVMBuildSub(b, t->first, t->extent, ""), by);
-    cg_ref y = load_row(l, again, LLVMBuildAnd(b, mask, LLVMBuildNot(b, before, ""), ""));
+    cg_ref y = load_row(l, again, LLVMBuildAnd(b, mask, LLVMBuildNot(b, before, ""), ""), more);
     return LLVMBuildSelect(b, before, x, y, "");
 }
 
@@ -318,7 +320,7 @@ static cg_ref load_back(const load *l, cg_ref index, cg_ref mask)
     for (unsigned i = 0; i < g->lanes; i++)
         order[i] = (int)(g->lanes - 1 - i);
     cg_ref lowest = LLVMBuildSub(g->b, index, cg_i64(g, (int64_t)g->lanes - 1), "");
-    cg_ref x = load_row(l, lowest, cg_shuffle(g, mask, NULL, g->lanes, order));
+    cg_ref x = load_row(l, lowest, cg_shuffle(g, mask, NULL, g->lanes, order), NULL);
     return cg_shuffle(g, x, NULL, g->lanes, order);
 }
 
@@ -339,7 +341,7 @@ static cg_ref load_folded(const load *l, const mirror *m, cg_ref by, cg_ref mask
     cg_ref before = cg_mask_first(g, left);
     cg_ref forth = LLVMBuildSelect(b, onwards, before, LLVMBuildNot(b, before, ""), "");
     cg_ref start = LLVMBuildSelect(b, onwards, first, LLVMBuildSub(b, first, period, ""), "");
-    cg_ref x = load_row(l, moved_by(g, start, by), LLVMBuildAnd(b, mask, forth, ""));
+    cg_ref x = load_row(l, moved_by(g, start, by), LLVMBuildAnd(b, mask, forth, ""), NULL);
     cg_ref end = moved_by(g, LLVMBuildSub(b, period, first, ""), by);
     cg_ref y = load_back(l, end, LLVMBuildAnd(b, mask, LLVMBuildNot(b, forth, ""), ""));
     return LLVMBuildSelect(b, forth, x, y, "");
@@ -386,8 +388,13 @@ static cg_ref load_mirrored(const load *l, k_val v, cg_ref by, cg_ref mask)
     return cg_phi2(g, x, usual, y, rare);
 }
 
-/* The elements at index v, moved by `by`, for the lanes of the mask; the others are zero. */
-static cg_ref load_pieces(const load *l, k_val v, cg_ref by, cg_ref mask)
+static cg_ref both(cg *g, cg_ref x, cg_ref y)
+{
+    return x && y ? LLVMBuildAnd(g->b, x, y, "") : x ? x : y;
+}
+
+/* The elements at index v, moved by `by`, for the lanes of the mask; the others are zero. `some`: as of load_row. */
+static cg_ref load_pieces(const load *l, k_val v, cg_ref by, cg_ref mask, cg_ref some)
 {
     cg *g = l->g;
     LLVMBuilderRef b = g->b;
@@ -397,7 +404,7 @@ static cg_ref load_pieces(const load *l, k_val v, cg_ref by, cg_ref mask)
     if (f == ONE)
         return load_one(l, moved_by(g, cg_scalar(g, v), by), mask);
     if (f == ROW)
-        return load_row(l, moved_by(g, cg_scalar(g, v), by), mask);
+        return load_row(l, moved_by(g, cg_scalar(g, v), by), mask, some);
     if (f == BACK)
         return load_back(l, moved_by(g, cg_scalar(g, v), by), mask);
     if (f == TURNED)
@@ -408,13 +415,16 @@ static cg_ref load_pieces(const load *l, k_val v, cg_ref by, cg_ref mask)
         cg_ref step = cg_scalar(g, base == s->in[0] ? s->in[1] : s->in[0]);
         if (s->sub == OP_SUB)
             step = LLVMBuildNeg(b, step, "");
-        return load_pieces(l, base, moved_by(g, step, by), mask);
+        return load_pieces(l, base, moved_by(g, step, by), mask, some);
     }
     bool chosen = f == CHOSEN;
     k_val left = s->in[chosen ? 1 : 0], right = s->in[chosen ? 2 : 1];
     cg_ref first = chosen ? cg_vec(g, s->in[0]) : cg_index_op(g, f == SMALLER ? OP_LT : OP_GT, left, right);
-    cg_ref x = load_pieces(l, left, by, LLVMBuildAnd(b, mask, first, ""));
-    cg_ref y = load_pieces(l, right, by, LLVMBuildAnd(b, mask, LLVMBuildNot(b, first, ""), ""));
+    cg_ref many = chosen ? g->value[s->in[0]].first : NULL; /* known before the mask is made of it */
+    cg_ref any = many ? LLVMBuildICmp(b, LLVMIntSGT, many, cg_i64(g, 0), "") : NULL;
+    cg_ref rest = many ? LLVMBuildICmp(b, LLVMIntSLT, many, cg_i64(g, g->lanes), "") : NULL;
+    cg_ref x = load_pieces(l, left, by, LLVMBuildAnd(b, mask, first, ""), both(g, some, any));
+    cg_ref y = load_pieces(l, right, by, LLVMBuildAnd(b, mask, LLVMBuildNot(b, first, ""), ""), both(g, some, rest));
     return LLVMBuildSelect(b, first, x, y, "");
 }
 
@@ -426,5 +436,5 @@ cg_ref cg_load_pieces(cg *g, const k_stmt *s)
         return NULL;
     LLVMTypeRef element = cg_stored(g, t);
     load l = {g, s->mem, element, LLVMVectorType(element, g->lanes), (unsigned)ir_type_size(t)};
-    return load_pieces(&l, s->in[0], NULL, cg_mask_or_all(g));
+    return load_pieces(&l, s->in[0], NULL, cg_mask_or_all(g), NULL);
 }
