@@ -5,6 +5,7 @@
 #include "ir/inside.h"
 #include "opt/axes.h"
 #include "opt/contract.h"
+#include "opt/firsts.h"
 #include "opt/needed.h"
 #include "opt/outside.h"
 #include "opt/packs.h"
@@ -199,6 +200,12 @@ static void run_contract(sn_program *p)
 {
     if (on(p->context->options.contract))
         opt_contract(p->ir);
+}
+
+static void run_firsts(sn_program *p)
+{
+    if (on(p->context->options.fusion) && on(p->context->options.cost_model))
+        opt_take_firsts(p->ir);
 }
 
 static void run_packs(sn_program *p)

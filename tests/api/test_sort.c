@@ -379,6 +379,55 @@ static void components_that_are_all_equal(void **state)
     sn_drop(p);
 }
 
+/* --- the first few, of which only what may be among them is sorted --- */
+
+static sn_acc few_of_both(sn_acc a, sn_acc b)
+{
+    return sn_results(sn_sort(a), sn_take(7, sn_sort(b)), sn_sort_descending(a), sn_take(7, sn_sort_descending(b)));
+}
+
+static sn_acc few_with_values(sn_acc a, sn_acc b)
+{
+    sn_scalar n = sn_size(a);
+    return sn_results(sn_snd(sn_sort_by_key(a, sn_iota(n))), sn_snd(sn_take(7, sn_sort_by_key(b, sn_iota(n)))));
+}
+
+static void fill_first(float *x, int64_t n, unsigned how)
+{
+    static const float special[] = {NAN, 0.0f, -0.0f, INFINITY, -INFINITY, 1, -1, 3};
+    for (int64_t i = 0; i < n; i++) {
+        uint32_t bits = (uint32_t)i * 2654435761U + 12345;
+        x[i] = how == 0 ? (float)(bits >> 8) : how == 1 ? special[(bits >> 13) % 8] : how == 2 ? NAN : (float)-i;
+        x[i] = how == 4 ? (i == n / 2 ? 5.0f : NAN) : x[i];
+    }
+}
+
+static void firsts_are_those_of_all(void **state)
+{
+    static const int64_t lengths[] = {0, 1, 6, 7, 8, 255, 256, 1791, 1792, 1793, 4099, 70000};
+    static float x[70000], up[70000], down[70000], few[7], great[7];
+    static int64_t order[70000], first[7];
+    (void)state;
+    sn_context *cx = both_cpu();
+    sn_program *p = sn_compile(cx, "[n]f32, [n]f32 -> [n]f32, [k]f32, [n]f32, [k]f32", few_of_both);
+    sn_program *q = sn_compile(cx, "[n]f32, [n]f32 -> [n]i64, [k]i64", few_with_values);
+    assert_non_null(strstr(sn_explain(p, "term"), "pack@"));
+    for (size_t i = 0; i < ARRAY_LENGTH(lengths); i++)
+        for (unsigned how = 0; how < 5; how++) {
+            const int64_t n = lengths[i], k = n < 7 ? n : 7;
+            fill_first(x, n, how);
+            assert_int_equal(sn_call(p, sn_in(x, n), sn_in(x, n), sn_into(up, n), sn_into(few, k), sn_into(down, n),
+                                     sn_into(great, k)),
+                             SN_OK);
+            assert_memory_equal(few, up, (size_t)k * sizeof *up);
+            assert_memory_equal(great, down, (size_t)k * sizeof *down);
+            assert_int_equal(sn_call(q, sn_in(x, n), sn_in(x, n), sn_into(order, n), sn_into(first, k)), SN_OK);
+            assert_memory_equal(first, order, (size_t)k * sizeof *order);
+        }
+    sn_drop(p);
+    sn_drop(q);
+}
+
 static void both_ways(void **state)
 {
     (void)state;
@@ -709,6 +758,7 @@ static void mistakes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(firsts_are_those_of_all),
         cmocka_unit_test(every_type),
         cmocka_unit_test(by_the_interpreter),
         cmocka_unit_test(large),
