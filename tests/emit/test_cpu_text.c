@@ -210,7 +210,8 @@ static void checks_in_loops_are_answered_before_them(void **state)
         {"%7:i64 = add %3, %6", true},
         {"%7:i64 = sub %3, %6", true},
         {"%20:i64 = add %6, %2 %21:i64 = mul %3, 3 %7:i64 = add %21, %20", true},
-        {"%20:i64 = add %3, %6 %7:i64 = sub %20, %6", false}, /* the counter moves in both operands */
+        {"%20:i64 = add %3, %6 %21:i64 = mul %6, 3 %7:i64 = sub %20, %21",
+         false},                                              /* the counter moves in both operands */
         {"%20:i64 = mul %6, %2 %7:i64 = add %3, %20", false}, /* by a number that may be negative */
         {"%20:i64 = rem %6, %2 %7:i64 = add %3, %20", false},
         {"%20:f32 = load @1[%3] %7:i64 = convert %20", false},
