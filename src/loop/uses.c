@@ -279,6 +279,19 @@ static bool carries(const ir_program *p, ir_id id)
            kind == IR_FOLD_SEG || kind == IR_SCAN_SEG || l_goes_along(p, id);
 }
 
+/* Does it ask for its segment, which loops over the segments know, while its reader has a loop of another kind? There
+ * the number would be read from memory, and what belongs to the segment gathered. */
+static bool is_of_segments(const uses *u, ir_id id)
+{
+    const l_node *n = l_at(u->node, id);
+    ir_kind reader = n->user ? (ir_kind)ir_at(u->p, n->user)->kind : IR_NONE;
+    bool asks = false;
+    for (uint32_t i = 0; i < n->dep.n; i++)
+        asks |= ir_at(u->p, n->dep.at[i].array)->kind == IR_SEGMENT_OF &&
+                (n->dep.at[i].access == L_SAME || n->dep.at[i].access == L_NUMBER);
+    return asks && (reader == IR_SCAN || reader == IR_SORT || reader == IR_STENCIL || reader == IR_PERMUTE);
+}
+
 static bool choose_anchor(uses *u, ir_id id, l_why *why)
 {
     const l_node *n = l_at(u->node, id);
@@ -307,6 +320,8 @@ static bool choose_anchor(uses *u, ir_id id, l_why *why)
         return *why = L_NOT_CAP, true;
     if (l_folded(u->p, u->node, u->options, id))
         return *why = L_NOT_COST, false;
+    if (is_of_segments(u, id) && !(ir_at(u->p, id)->flags & IR_FUSED))
+        return *why = L_NOT_COST, true;
     bool asked = ir_at(u->p, id)->flags & IR_FUSED && !n->stencil;
     bool beside = total == 1 && n->uses[L_HALO] && cheap_beside(u, id);
     if (n->uses[L_HALO] && !asked && !trivial && !beside)

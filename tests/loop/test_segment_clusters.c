@@ -115,6 +115,27 @@ static void elements_of_rows_know_their_segment(void **state)
                        "    reads argument 2 ([r,s]f32)\n");
 }
 
+static const char scanned[] = "extents n, s\n"
+                              "x = input [n]u32\n"
+                              "o = input [s]i64\n"
+                              "g = segment_of [n] o\n"
+                              "e = map g, x {g: i64, x: u32 -> x - u32(o[g])}\n"
+                              "y = scan e {a: u32, b: u32 -> a + b}\n"
+                              "output y";
+
+/* A scan of all elements has a loop that does not know segments. */
+static void what_knows_its_segment_is_stored_for_scans(void **state)
+{
+    (void)state;
+    expect(scanned, "cluster 0: segment loop over [n]\n"
+                    "    a4 map, stored\n"
+                    "    reads argument 1 ([n]u32)\n"
+                    "    reads argument 2 ([s]i64)\n"
+                    "cluster 1: row loop over [n], 1 sweep\n"
+                    "    a5 scan, scan in sweep 0, stored\n"
+                    "    reads a4 map\n");
+}
+
 static void the_same_segments_share_a_loop(void **state)
 {
     (void)state;
@@ -166,6 +187,7 @@ int main(void)
         cmocka_unit_test(what_is_kept_shares_the_loop_of_folds),
         cmocka_unit_test(what_is_kept_beside_scans_is_a_loop_over_rows),
         cmocka_unit_test(elements_of_rows_know_their_segment),
+        cmocka_unit_test(what_knows_its_segment_is_stored_for_scans),
         cmocka_unit_test(other_segments_have_a_loop_of_their_own),
     };
     return cmocka_run_group_tests(tests, clusters_setup, clusters_teardown);
