@@ -33,6 +33,7 @@ enum { NB_SIZES = 8 };
     X(structs)                                                                                                         \
     X(mixed)                                                                                                           \
     X(practice)                                                                                                        \
+    X(sources)                                                                                                         \
     X(independent)                                                                                                     \
     X(compute)                                                                                                         \
     X(equal)
