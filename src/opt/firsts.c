@@ -5,7 +5,7 @@
 
 typedef struct firsts {
     ir_program *p;
-    ir_id sort, source, n, key; /* key: the source's first component, as an array */
+    ir_id source, n, key; /* key: the source's first component, as an array */
     uint32_t site;
     const char *name;
     ir_type type;
@@ -62,7 +62,6 @@ static bool takes_firsts(ir_program *p, ir_id take, const uint32_t *readers, fir
         !(ir_type_class((ir_type)sorted->type[0]) & CLASS_NUM))
         return false;
     *f = (firsts){.p = p,
-                  .sort = sort,
                   .source = sorted->input[0],
                   .n = sorted->shape[0],
                   .site = n->site,
