@@ -170,6 +170,16 @@ static ir_id *copy_list(arena *a, uint32_t n, const ir_id *from)
     return to;
 }
 
+uint32_t ir_control_add_value(ir_program *p, ir_control *c, ir_id term)
+{
+    ir_id *value = arena_array(p->arena, *value, c->values + 1u);
+    if (c->values)
+        memcpy(value, c->value, c->values * sizeof *value);
+    value[c->values] = term;
+    c->value = value;
+    return ++c->values;
+}
+
 ir_id ir_control_new(ir_program *p, uint32_t site, const ir_control *control, uint32_t inputs, const ir_id *input)
 {
     ir_control *c = arena_copy(p->arena, control, sizeof *control);

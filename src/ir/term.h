@@ -294,6 +294,10 @@ static inline bool ir_is_array(const ir_program *p, ir_id id)
 {
     return p->node.at[id].kind >= IR_INPUT;
 }
+static inline bool ir_is_along(const ir_program *p, ir_id id) /* a reshape that goes along its source: IR_SOURCE */
+{
+    return p->node.at[id].kind == IR_RESHAPE && p->node.at[id].flags & IR_SOURCE;
+}
 static inline const ir_array *ir_info(const ir_program *p, ir_id id) /* array nodes only */
 {
     return p->node.at[id].u.info;
@@ -420,6 +424,9 @@ ir_id ir_force(ir_program *p, uint32_t site, ir_id source);
 /* A control (copied, but for its programs) with its inputs, and its results (control.c). A part's extents are what is
  * known of them outside: extents there, or reads of parts that are marked as extents. */
 ir_id ir_control_new(ir_program *p, uint32_t site, const ir_control *control, uint32_t inputs, const ir_id *input);
+/* Appends to the control's values, in an array of their own: those of the control it was copied from stay. Returns how
+ * many there are now. */
+uint32_t ir_control_add_value(ir_program *p, ir_control *c, ir_id term);
 ir_id ir_part(ir_program *p, uint32_t site, ir_id control, uint32_t number, unsigned rank, const ir_id *shape, unsigned flags);
 bool ir_is_part_extent(const ir_program *p, ir_id extent); /* a read of a part that is an extent? */
 void ir_fuse(ir_program *p, ir_id array); /* sets IR_FUSED */

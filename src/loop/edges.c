@@ -74,8 +74,7 @@ bool l_fusable(const l_fusing *c, ir_id from, ir_id to, l_access access, l_why *
         return *why = L_NOT_SORT, false;
     if (kind == IR_PERMUTE || ir_at(p, to)->kind == IR_PERMUTE)
         return *why = L_NOT_PERMUTE, false;
-    bool along = kind == IR_RESHAPE && ir_at(p, from)->flags & IR_SOURCE;
-    if (along || kind == IR_PACK || c->outer[from] || c->outer[to] ||
+    if (ir_is_along(p, from) || kind == IR_PACK || c->outer[from] || c->outer[to] ||
         !l_same_shape(ir_info(p, from), l_loop_rate(c, to)))
         return *why = L_NOT_RATE, false;
     if (access == L_RANDOM || access == L_VIEW || access == L_HOST || access == L_OUTER)

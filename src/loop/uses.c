@@ -195,8 +195,8 @@ const ir_array *l_rate_of(const ir_program *p, ir_id id)
     ir_kind kind = (ir_kind)ir_at(p, id)->kind;
     if (kind == IR_PERMUTE)
         return ir_info(p, info->input[2]);
-    bool along = kind == IR_RESHAPE && ir_at(p, id)->flags & IR_SOURCE;
-    return along || kind == IR_FOLD || kind == IR_PACK || kind == IR_FOLD_SEG ? ir_info(p, info->input[0]) : info;
+    return ir_is_along(p, id) || kind == IR_FOLD || kind == IR_PACK || kind == IR_FOLD_SEG ? ir_info(p, info->input[0])
+                                                                                           : info;
 }
 
 bool l_rows_possible(const ir_program *p, const l_nodes *nodes, ir_id stencil, ir_id from)
@@ -304,7 +304,7 @@ static bool choose_anchor(uses *u, ir_id id, l_why *why)
         return *why = L_NOT_AFTER, true;
     if (kind == IR_FORCE)
         return *why = L_NOT_FORCED, true;
-    if (kind == IR_RESHAPE && ir_at(u->p, id)->flags & IR_SOURCE)
+    if (ir_is_along(u->p, id))
         return *why = L_NOT_COST, true;
     if (kind == IR_CONTROL || kind == IR_PART)
         return *why = L_NOT_CONTROL, true;
@@ -431,7 +431,7 @@ static void count_divisions(uses *u, ir_id reshape)
 {
     l_node *n = l_at(u->node, reshape);
     const ir_array *from = ir_info(u->p, ir_info(u->p, reshape)->input[0]);
-    if (n->indexed && !(ir_at(u->p, reshape)->flags & IR_SOURCE))
+    if (n->indexed && !ir_is_along(u->p, reshape))
         n->flops += (from->rank - 1) * (double)IR_COST_DIVISION;
 }
 

@@ -99,7 +99,7 @@ l_view l_view_of_operand(const ir_program *p, ir_id id, uint32_t i)
     case IR_BACKPERMUTE:
         return view_of_terms(p, id, from->rank, info->fn->result);
     case IR_RESHAPE:
-        return ir_at(p, id)->flags & IR_SOURCE ? own_index() : view_of_reshape(p, info, from);
+        return ir_is_along(p, id) ? own_index() : view_of_reshape(p, info, from);
     case IR_SEGMENT_OF:
         return l_view_unknown();
     case IR_FOLD_SEG:

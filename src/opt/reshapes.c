@@ -41,7 +41,7 @@ static bool *find_read(const ir_program *p)
 static ir_id source_of(const ir_program *p, ir_id id)
 {
     ir_id of = id;
-    while (ir_at(p, of)->kind == IR_RESHAPE && !(ir_at(p, of)->flags & IR_SOURCE))
+    while (ir_at(p, of)->kind == IR_RESHAPE && !ir_is_along(p, of))
         of = ir_info(p, of)->input[0];
     return of == id ? 0 : of;
 }

@@ -87,14 +87,6 @@ static ir_id rounds_that_pay(ir_program *p, const ir_array *info)
     return ir_cond(p, 0, ir_op2(p, 0, OP_GE, row, ir_i64(p, LONG)), ir_i64(p, UINT16_MAX), ir_i64(p, 0));
 }
 
-static void add_value(ir_program *p, ir_control *c, ir_id term)
-{
-    ir_id *value = arena_array(p->arena, *value, c->values + 1u);
-    memcpy(value, c->value, c->values * sizeof *value);
-    value[c->values++] = term;
-    c->value = value;
-}
-
 static ir_id extent_there(void *env, ir_id id)
 {
     const joining *j = env;
@@ -190,7 +182,7 @@ void opt_join_rounds(ir_program *p, uint32_t stages)
         ir_control *more = arena_copy(p->arena, c, sizeof *c);
         more->region = arena_array(p->arena, ir_region, 1 + MOST_SIZES);
         more->region[0] = c->region[0];
-        add_value(p, more, rounds_that_pay(p, info));
+        ir_control_add_value(p, more, rounds_that_pay(p, info));
         for (uint32_t k = 0; k < sizes; k++)
             if (join(c, size[k], &more->region[more->regions]))
                 more->region[more->regions++].most = more->values;

@@ -455,16 +455,6 @@ static ir_id rounds_that_pay(sweeping *s)
     return most;
 }
 
-static uint32_t add_value(sweeping *s, ir_control *c, ir_id term)
-{
-    ir_id *value = arena_array(s->p->arena, *value, c->values + 2u);
-    if (c->values)
-        memcpy(value, c->value, c->values * sizeof *value);
-    value[c->values] = term;
-    c->value = value;
-    return ++c->values;
-}
-
 /* --- the whole --- */
 
 static bool make_region(sweeping *s, ir_control *more, ir_region *region)
@@ -492,9 +482,9 @@ static bool make_region(sweeping *s, ir_control *more, ir_region *region)
         most = rounds_that_pay(s);
         if (!most || !find_limit(s, &limit) || !compute_slices(s, slice))
             return false;
-        region->most = add_value(s, more, most);
+        region->most = ir_control_add_value(s->p, more, most);
         if (limit)
-            region->limit = add_value(s, more, limit);
+            region->limit = ir_control_add_value(s->p, more, limit);
     }
     return sweep(s, slice, region->result) && !s->to->error.n;
 }

@@ -102,8 +102,7 @@ static ir_id flatten(ir_program *p, const ir_array *info, const sk_index *i)
 static const ir_array *indexed_by(const sk_body *b, ir_id id)
 {
     const ir_program *p = b->l->ir;
-    bool along = ir_at(p, id)->kind == IR_RESHAPE && ir_at(p, id)->flags & IR_SOURCE;
-    return ir_info(p, along ? ir_info(p, id)->input[0] : id);
+    return ir_info(p, ir_is_along(p, id) ? ir_info(p, id)->input[0] : id);
 }
 
 /* --- checks --- */
@@ -518,7 +517,7 @@ static void compose(sk_body *b, ir_id id, const sk_index *at, ir_id *out)
         define_backpermute(b, id, at, out);
         break;
     case IR_RESHAPE:
-        if (ir_at(p, id)->flags & IR_SOURCE)
+        if (ir_is_along(p, id))
             memcpy(out, sk_pull(b, info->input[0], at), info->components * sizeof(ir_id));
         else
             define_reshape(b, id, at, out);
