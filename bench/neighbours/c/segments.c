@@ -242,6 +242,29 @@ C(segments_furthest_f32)
     }
 }
 
+/* The greatest first, by vectors, and then where it is. */
+#define PLACES(T)                                                                                                      \
+    C(segments_place_##T)                                                                                              \
+    {                                                                                                                  \
+        IN(i64, offset, 0);                                                                                            \
+        IN(T, x, 1);                                                                                                   \
+        OUT(i64, place, 0);                                                                                            \
+        int64_t segments = E(0) - 1;                                                                                   \
+        PRAGMA(omp parallel for schedule(dynamic, 1 + segments / 64))                                                  \
+        FOR (k, segments) {                                                                                            \
+            T most = x[offset[k]];                                                                                     \
+            for (int64_t i = offset[k]; i < offset[k + 1]; i++)                                                        \
+                most = MAX(most, x[i]);                                                                                \
+            int64_t i = offset[k];                                                                                     \
+            while (x[i] != most)                                                                                       \
+                i++;                                                                                                   \
+            place[k] = i - offset[k];                                                                                  \
+        }                                                                                                              \
+    }
+PLACES(f32)
+PLACES(f64)
+PLACES(i16)
+
 FOLDS(segments_minimum_u8, u8, u8, 255, s = MIN(s, x[i]))
 FOLDS(segments_maximum_i16, i16, i16, INT16_MIN, s = MAX(s, x[i]))
 FOLDS(segments_any_f32, f32, b8, 0, s |= x[i] < 0)

@@ -119,6 +119,25 @@ static sn_acc furthest(sn_acc offsets, sn_acc x, sn_acc y, sn_acc slope)
     return sn_results(sn_fst(best), sn_count_seg(segments, sn_map(is_above, d)));
 }
 
+static sn_acc place_of_greatest(sn_acc offsets, sn_acc x)
+{
+    sn_acc segments = sn_segments_from_offsets(offsets);
+    return sn_fst(sn_fold1_seg(higher, segments, sn_zip(sn_iota_seg(sn_extent(x, 0), segments), x)));
+}
+
+/* Of equal ones the first, as it is often written. */
+static sn_scalar higher_or_first(sn_scalar a, sn_scalar b)
+{
+    sn_scalar before = sn_and(sn_eq(sn_snd(a), sn_snd(b)), sn_lt(sn_fst(a), sn_fst(b)));
+    return sn_if(sn_or(sn_gt(sn_snd(a), sn_snd(b)), before), a, b);
+}
+
+static sn_acc place_with_ties(sn_acc offsets, sn_acc x)
+{
+    sn_acc segments = sn_segments_from_offsets(offsets);
+    return sn_fst(sn_fold1_seg(higher_or_first, segments, sn_zip(sn_iota_seg(sn_extent(x, 0), segments), x)));
+}
+
 static sn_acc running_right(sn_acc offsets, sn_acc x)
 {
     return sn_scanr1_seg(sn_add, sn_segments_from_offsets(offsets), x);

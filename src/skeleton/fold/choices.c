@@ -23,8 +23,18 @@ static bool constant(const ir_program *p, ir_id id, int64_t *out)
     return *out >= -far_off && *out <= far_off;
 }
 
+/* Does the term take off where the segment begins, as the number within it does? */
+static bool from_begin(const ir_program *p, ir_id id, ir_id begins)
+{
+    const ir_node *n = ir_at(p, id);
+    if (!begins || n->op != OP_SUB || n->type != T_I64)
+        return false;
+    const ir_node *by = ir_at(p, ir_args(p, id)[1]);
+    return by->kind == IR_READ && by->array == begins;
+}
+
 /* The operand of a step that is passed over, as in x + 1, 5 - x or the conversion of x; 0: it is no such step. */
-static ir_id inside(const ir_program *p, ir_id id)
+static ir_id inside(const ir_program *p, ir_id id, ir_id begins)
 {
     const ir_node *n = ir_at(p, id);
     int64_t c;
@@ -35,15 +45,19 @@ static ir_id inside(const ir_program *p, ir_id id)
         return arg[0];
     if (n->op != OP_ADD && n->op != OP_SUB)
         return 0;
+    if (from_begin(p, id, begins))
+        return arg[0];
     return constant(p, arg[1], &c) ? arg[0] : constant(p, arg[0], &c) ? arg[1] : 0;
 }
 
-static bool step(const ir_program *p, ir_id id, line *of)
+static bool step(const ir_program *p, ir_id id, ir_id begins, line *of)
 {
     const ir_node *n = ir_at(p, id);
     const ir_id *arg = ir_args(p, id);
     ir_type t = (ir_type)n->type;
     int64_t c;
+    if (from_begin(p, id, begins)) /* which is inside of the row */
+        return true;
     bool flips = n->op == OP_NEG || (n->op == OP_SUB && !constant(p, arg[1], &c));
     if (flips) {
         of->sign = -of->sign;
@@ -60,23 +74,23 @@ static bool step(const ir_program *p, ir_id id, line *of)
 }
 
 /* Does the term count the positions of a row, up or down? */
-static opt_order order_of(const ir_program *p, ir_id term, ir_id position, int64_t *longest)
+static opt_order order_of(const ir_program *p, ir_id term, ir_id position, ir_id begins, int64_t *longest)
 {
     ir_id chain[MOST_STEPS];
     unsigned n = 0;
     line l = {.sign = 1, .longest = far_off};
-    for (; term && term != position && n < MOST_STEPS; term = inside(p, term))
+    for (; term && term != position && n < MOST_STEPS; term = inside(p, term, begins))
         chain[n++] = term;
     if (term != position)
         return OPT_UNORDERED;
     while (n)
-        if (!step(p, chain[--n], &l))
+        if (!step(p, chain[--n], begins, &l))
             return OPT_UNORDERED;
     *longest = l.longest < *longest ? l.longest : *longest;
     return l.sign > 0 ? OPT_ASCENDS : OPT_DESCENDS;
 }
 
-bool sk_find_choice(const l_program *l, arena *a, const ir_fn *fn, const ir_id *element, ir_id position,
+bool sk_find_choice(const l_program *l, arena *a, const ir_fn *fn, const ir_id *element, ir_id position, ir_id begins,
                     int64_t *longest, opt_choice *out)
 {
     opt_order *order = arena_array(a, *order, fn->results);
@@ -86,7 +100,7 @@ bool sk_find_choice(const l_program *l, arena *a, const ir_fn *fn, const ir_id *
     }
     *longest = far_off;
     for (uint32_t c = 0; c < fn->results; c++)
-        order[c] = order_of(l->ir, element[c], position, longest);
+        order[c] = order_of(l->ir, element[c], position, begins, longest);
     return opt_find_choice(l->ir, a, fn, order, out);
 }
 
@@ -95,7 +109,8 @@ opt_choice sk_choice_of(const sk_folds *s, const sk_fold *f)
     const sk_lower *lw = s->lw;
     opt_choice of = {0};
     int64_t longest;
-    sk_find_choice(lw->l, lw->arena, f->info->fn, f->element, lw->at.at[lw->cluster->loop->rank - 1], &longest, &of);
+    sk_find_choice(lw->l, lw->arena, f->info->fn, f->element, lw->at.at[lw->cluster->loop->rank - 1], s->begins,
+                   &longest, &of);
     return of;
 }
 
@@ -118,6 +133,28 @@ static bool repeatable(const l_program *l, arena *a, uint32_t n, const ir_id *te
         if (ir_at(l->ir, ids.at[i])->kind == IR_LOOP)
             return false;
     return true;
+}
+
+bool sk_folds_choose(const sk_folds *s)
+{
+    enum { MOST_WORK = 16 };
+    const int64_t any = (int64_t)1 << 40; /* no row is longer */
+    const sk_lower *lw = s->lw;
+    uint32_t choices = 0;
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        const sk_fold *f = &s->fold.at[i];
+        opt_choice of;
+        int64_t longest;
+        if (sk_fold_in_any_order(lw, f))
+            continue;
+        if (!repeatable(lw->l, lw->arena, f->n, f->element) ||
+            !sk_find_choice(lw->l, lw->arena, f->info->fn, f->element, lw->at.at[lw->cluster->loop->rank - 1],
+                            s->begins, &longest, &of) ||
+            longest < any)
+            return false;
+        choices++;
+    }
+    return choices && lw->cluster->loop->flops <= MOST_WORK * (double)s->fold.n;
 }
 
 typedef struct looking {
@@ -149,7 +186,7 @@ static bool suits(looking *k, const l_op *op)
         return true;
     opt_choice of;
     int64_t most;
-    if (!sk_find_choice(l, k->a, info->fn, element, lw.at.at[c->loop->rank - 1], &most, &of))
+    if (!sk_find_choice(l, k->a, info->fn, element, lw.at.at[c->loop->rank - 1], 0, &most, &of))
         return false;
     size_t bytes = ir_type_size(info->type[of.key]);
     k->bytes = bytes > k->bytes ? bytes : k->bytes;

@@ -75,6 +75,21 @@ bool sk_fold_adds_integers(const sk_lower *lw, const sk_fold *f)
     return f->n == 1 && f->identity && r->op == OP_ADD && !ir_type_float((ir_type)r->type);
 }
 
+bool sk_fold_in_any_order(const sk_lower *lw, const sk_fold *f)
+{
+    const ir_program *p = lw->l->ir;
+    for (uint32_t c = 0; c < f->n; c++) {
+        const ir_node *r = ir_at(p, f->info->fn->result[c]);
+        const ir_id *arg = r->kind == IR_OP && r->n == 2 ? ir_args(p, f->info->fn->result[c]) : NULL;
+        ir_id left = f->info->fn->param[c], right = f->info->fn->param[f->n + c];
+        bool own = arg && ((arg[0] == left && arg[1] == right) || (arg[0] == right && arg[1] == left));
+        bool exact = own && (r->op == OP_ADD || r->op == OP_MIN || r->op == OP_MAX);
+        if (!exact || ir_type_float((ir_type)r->type)) /* extremes of floats are looked for once more */
+            return false;
+    }
+    return true;
+}
+
 /* --- pieces on one side --- */
 
 typedef struct side_of {

@@ -9,8 +9,9 @@ typedef struct sk_fold { /* one fold of the cluster */
     const l_op *op;
     const ir_array *info;
     const ir_array *wide; /* sums of small numbers are added up in 32 bits: the sum as the program has it; else NULL */
-    const ir_array *count; /* sums of what is 1 or 0: the sum of a piece's elements, in as few bits as they have; NULL */
-    uint32_t n;           /* components */
+    const ir_array
+        *count;         /* sums of what is 1 or 0: the sum of a piece's elements, in as few bits as they have; NULL */
+    uint32_t n;         /* components */
     uint32_t first;     /* number of its first component over all folds */
     ir_id *element;     /* terms accumulated; combining launches have none */
     ir_bits *identity;  /* per component, or NULL: the operator has none that we know */
@@ -33,17 +34,18 @@ typedef struct sk_folds {
     sk_outputs stored; /* elements stored on the way; of array 0: in shared memory number `component`, */
     k_val stage;       /* ... by their distance from this element */
     k_val row_length, row_base;
-    k_val begin;              /* first element of the piece at hand, where there are extremes */
-    k_mem words;              /* partial results are the bits of words of this memory, */
-    k_val words_each;         /* so many of each component; 0: they are not */
-    k_val every;              /* elements from one that was folded to the next one; 0: one */
-    bool alone;               /* each lane has rows of its own */
-    bool for_each;            /* a block's partial result is stored for each of its pieces (l_cluster.mixed) */
+    ir_id begins;                 /* rows are segments: the array that says where they begin; else 0 */
+    k_val begin;                  /* first element of the piece at hand, where there are extremes */
+    k_mem words;                  /* partial results are the bits of words of this memory, */
+    k_val words_each;             /* so many of each component; 0: they are not */
+    k_val every;                  /* elements from one that was folded to the next one; 0: one */
+    bool alone;                   /* each lane has rows of its own */
+    bool for_each;                /* a block's partial result is stored for each of its pieces (l_cluster.mixed) */
     struct sk_flat *flats, *flat; /* positions in the row have indices of their own (fold_flat.c), or NULL; the same
                                      where elements have them bound */
     int64_t offset;               /* of the group at hand in its round */
-    bool stages;              /* arrays that elements are read from are computed first (fold_stage.c): */
-    struct sk_staged *staged; /* these, or NULL */
+    bool stages;                  /* arrays that elements are read from are computed first (fold_stage.c): */
+    struct sk_staged *staged;     /* these, or NULL */
     /* NULL: indices are made from the row's number and the place within it. Else binds those of element k, in a scope
      * of the caller's, and sets lw->element. */
     void (*bind)(void *env, k_val k);
@@ -83,10 +85,13 @@ void sk_fold_finish_block(sk_folds *s, const sk_fold *f, const sk_fold_block *bl
 
 /* Wrapping sums: any order gives the same. */
 bool sk_fold_adds_integers(const sk_lower *lw, const sk_fold *f);
+/* Does each component combine its own two values by a sum or an extreme of integers, so that any order gives the same?
+ */
+bool sk_fold_in_any_order(const sk_lower *lw, const sk_fold *f);
 /* Sums of small numbers (fold_narrow.c): sets `wide` and `count`, and info and element to what is added up instead. */
 void sk_fold_narrow(const sk_folds *s, sk_fold *f);
-/* own = the accumulators of a piece's elements: those of counts are new, the others are those of `acc`. Until the counts
- * of own[0] are in acc[0] folds are these counts. */
+/* own = the accumulators of a piece's elements: those of counts are new, the others are those of `acc`. Until the
+ * counts of own[0] are in acc[0] folds are these counts. */
 void sk_fold_begin_counts(sk_folds *s, int64_t streams, k_val **const *acc, k_val ***own);
 void sk_fold_end_counts(sk_folds *s, k_val *const *own, k_val *const *acc);
 
@@ -186,8 +191,8 @@ void sk_fold_accumulate(sk_folds *s, const sk_fold *f, const k_val *acc, const k
 void sk_fold_settle(sk_folds *s, k_val row, k_val begin, k_val lane, k_val count, k_val *const *acc);
 
 /* Rows whose positions are row-major ones of several dimensions, of which elements use the indices (fold_flat.c). Finds
- * out whether they do: then s->flats is set, and behind sk_flat_begin rounds of which `first` is the first position can be
- * emitted in several ways, by `take`, with s->flat set where the quotient and the rest are known. */
+ * out whether they do: then s->flats is set, and behind sk_flat_begin rounds of which `first` is the first position can
+ * be emitted in several ways, by `take`, with s->flat set where the quotient and the rest are known. */
 void sk_find_flat(sk_folds *s);
 void sk_flat_begin(sk_folds *s);
 typedef void sk_flat_take(void *env, int64_t group); /* a group of the round */
@@ -201,16 +206,24 @@ void sk_open_stage(sk_folds *s);
 void sk_stage(sk_folds *s, k_val begin, k_val end);
 
 /* Does the operator choose one of these elements (opt_find_choice), in rows of up to `longest`? position: the variable
- * that stands for an element's number in its row (choices.c). */
-bool sk_find_choice(const l_program *l, arena *a, const ir_fn *fn, const ir_id *element, ir_id position,
+ * that stands for an element's number in its row; begins: see sk_folds (choices.c). */
+bool sk_find_choice(const l_program *l, arena *a, const ir_fn *fn, const ir_id *element, ir_id position, ir_id begins,
                     int64_t *longest, opt_choice *out);
 opt_choice sk_choice_of(const sk_folds *s, const sk_fold *f); /* of a fold of a cluster that chooses */
+/* Do some of the folds choose, in rows of any length, and can the others be folded in any order? */
+bool sk_folds_choose(const sk_folds *s);
 
 /* Devices whose blocks are many threads: the pieces of a block are folded in order (group_chunks.c; slots as
  * sk_launch_group_chunks has them). */
 void sk_group_walk(sk_folds *s);
 
-/* Folds that choose an element by its key (fold_choice.c). */
+/* Folds that choose an element by its key (fold_choice.c). Loops that go through rows piece by piece choose in one;
+ * NULL: these folds do not. Behind sk_fold_find, at piece level. */
+typedef struct sk_chooser sk_chooser;
+sk_chooser *sk_open_chooser(const sk_folds *s);
+/* At piece level: the totals of all folds, in shared memory of one element each. What is stored on the way is stored.
+ * order: memory of sk_fold_order_memory. */
+k_mem **sk_choose_piece(sk_chooser *x, const sk_fold_part *p, k_mem **order);
 /* The key that none beats but by being a number; does x beat y; the better of x and y, y where x is a NaN. */
 ir_bits sk_worst_key(ir_type t, bool greatest);
 k_val sk_key_at(sk_folds *s, const sk_fold *f, const opt_choice *of, k_val row, k_val k); /* of element k of a row */

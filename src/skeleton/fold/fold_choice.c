@@ -3,7 +3,8 @@
  * round that brought it; the winning round is then searched for the place, and the element there is the result. What
  * docs/determinism.md says of the order of combination holds: where the choice depends on it (floats whose operator
  * lets a NaN stay), pieces in which it does are folded by the tree. Folds that commute may share the loop
- * (choose_beside): a piece of the tree is gone through by their accumulators, and keys are scanned on the way. */
+ * (choose_beside): a piece of the tree is gone through by their accumulators, and keys are scanned on the way. Other
+ * loops choose a piece at a time (sk_choose_piece). */
 #include "opt/choice.h"
 #include "skeleton/fold/fold.h"
 #include <math.h>
@@ -94,6 +95,7 @@ typedef struct scans { /* of choices that are made in one loop: all of the first
     uint32_t n;
     scan *at;
     sk_folds *beside; /* folds that commute, which take the same elements; or NULL */
+    k_mem **total;    /* ... of one piece: where their totals go; NULL: there is a block of pieces */
 } scans;
 
 /* Behind the keys of a round: did it bring a better one? */
@@ -335,10 +337,34 @@ static void scan_block(scans *all, const sk_fold_block *block)
     sk_fold_block_done(f, block);
 }
 
+static void scan_piece_alone(scans *all)
+{
+    sk_folds *f = all->beside;
+    k_builder *b = &f->lw->b;
+    k_val zero = k_i64(b, 0), **total = sk_fold_accumulators(f);
+    all->lane = k_for_all(b, k_i64(b, all->lanes));
+    for (uint32_t i = 0; i < all->n; i++)
+        begin_scan(&all->at[i], all, zero);
+    scan_piece_beside(all, zero, total);
+    for (uint32_t i = 0; i < all->n; i++)
+        end_scan(&all->at[i], all->lane);
+    k_if(b, k_let(b, OP_LT, all->lane, k_i64(b, 1), 0));
+    for (uint32_t i = 0; i < f->fold.n; i++) {
+        const sk_fold *fold = &f->fold.at[i];
+        for (uint32_t c = 0; c < fold->n; c++) {
+            ir_type t = (fold->wide ? fold->wide : fold->info)->type[c];
+            k_store(b, all->total[i][c], all->lane, k_convert(b, OP_CONVERT, t, k_get(b, total[i][c])));
+        }
+    }
+    k_end(b);
+    k_end(b);
+}
+
 /* One loop for the choices of the first of equals, and one, from behind, for those of the last. */
-static void scan_pieces(sk_folds *s, choice *h, sk_folds *beside)
+static void scan_pieces(sk_folds *s, choice *h, sk_folds *beside, k_mem **total)
 {
     scans all = {.s = s, .p = h->p, .lanes = h->lanes, .round = h->round, .stores = true, .beside = beside};
+    all.total = total;
     all.at = arena_array(s->lw->arena, *all.at, s->fold.n);
     for (unsigned last = 0; last < 2; last++) {
         all.last = last;
@@ -348,7 +374,7 @@ static void scan_pieces(sk_folds *s, choice *h, sk_folds *beside)
                 all.at[all.n++] = (scan){.of = &h[i]};
         all.chains = all.n > 2 || beside ? CHAINS / 2 : CHAINS;
         if (beside && !last)
-            scan_block(&all, h->block);
+            (total ? scan_piece_alone(&all) : scan_block(&all, h->block));
         else if (all.n)
             scan_piece(&all);
         all.p = h->p;
@@ -486,10 +512,17 @@ static void open_choice(choice *h, const sk_fold *f, int64_t piece)
     h->place_at = k_shared(&lw->b, h->place_type, 1, "place");
 }
 
+/* Elements a round beside folds that commute. */
+static int64_t round_beside(const sk_lower *lw, int64_t lanes)
+{
+    enum { MOST_CODE = 64 /* operations */ };
+    bool small = sk_fold_flops(lw->cluster, lw->options) * ROUND <= MOST_CODE;
+    return small && ROUND * lanes > SK_ACCUMULATORS ? ROUND * lanes : SK_ACCUMULATORS;
+}
+
 /* Choices that are the same in any order, and folds that commute. */
 static void choose_beside(sk_folds *s)
 {
-    enum { MOST_CODE = 64 /* operations */ };
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     sk_folds sums = sk_folds_of(s, true), chosen = sk_folds_of(s, false);
@@ -503,18 +536,32 @@ static void choose_beside(sk_folds *s)
     sk_fold_part part = {.row = block.row, .begin = sk_mul(lw, block.first, size)};
     part.count = sk_sub(lw, sk_min(lw, sk_mul(lw, block.end, size), s->row_length), part.begin);
     int64_t lanes = s->tree.lanes;
-    bool small = sk_fold_flops(lw->cluster, lw->options) * ROUND <= MOST_CODE;
     choice *h = arena_array(lw->arena, *h, chosen.fold.n);
     for (uint32_t i = 0; i < chosen.fold.n; i++) {
         h[i] = (choice){.s = &chosen, .lanes = lanes, .p = part, .block = &block};
-        h[i].round = small && ROUND * lanes > SK_ACCUMULATORS ? ROUND * lanes : SK_ACCUMULATORS;
+        h[i].round = round_beside(lw, lanes);
         open_choice(&h[i], &chosen.fold.at[i], SK_BLOCK * SK_PIECE);
     }
-    scan_pieces(&chosen, h, &sums);
+    scan_pieces(&chosen, h, &sums, NULL);
     for (uint32_t i = 0; i < chosen.fold.n; i++) {
         find_place(&h[i]);
         finish(&h[i]);
     }
+}
+
+/* Does what is chosen depend on the tree? 0: it never does. */
+static k_val find_places(sk_folds *s, choice *h)
+{
+    k_builder *b = &s->lw->b;
+    k_val bound = 0;
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        find_place(&h[i]);
+        if (h[i].of.nan == OPT_NAN_LOSES)
+            continue;
+        k_val lost = loses(&h[i]);
+        bound = bound ? k_let(b, OP_OR, bound, lost, 0) : lost;
+    }
+    return bound;
 }
 
 static void choose_alone(sk_folds *s)
@@ -526,20 +573,13 @@ static void choose_alone(sk_folds *s)
     if (s->staged)
         sk_stage(s, part.begin, sk_add(lw, part.begin, part.count));
     choice *h = arena_array(lw->arena, *h, s->fold.n);
-    k_val bound = 0; /* to the tree: bool */
     for (uint32_t i = 0; i < s->fold.n; i++) {
         h[i] = (choice){.s = s, .lanes = s->lanes, .round = ROUND * s->lanes, .p = part};
         open_choice(&h[i], &s->fold.at[i], piece);
     }
-    scan_pieces(s, h, NULL);
+    scan_pieces(s, h, NULL, NULL);
     s->stored.term.n = 0; /* stored by now, also where the tree goes through the elements once more */
-    for (uint32_t i = 0; i < s->fold.n; i++) {
-        find_place(&h[i]);
-        if (h[i].of.nan == OPT_NAN_LOSES)
-            continue;
-        k_val lost = loses(&h[i]);
-        bound = bound ? k_let(b, OP_OR, bound, lost, 0) : lost;
-    }
+    k_val bound = find_places(s, h);
     if (bound) {
         sk_fold_block block = block_of(&h[0]);
         k_if(b, bound);
@@ -551,6 +591,106 @@ static void choose_alone(sk_folds *s)
     if (bound)
         k_end(b);
 }
+
+/* --- a piece at a time --- */
+
+struct sk_chooser {
+    sk_folds all, chosen, sums; /* without what is stored on the way; those that choose; the others */
+    choice *choice;
+    k_mem **total, **of_chosen, **of_sums; /* of all, and the same of either */
+};
+
+sk_chooser *sk_open_chooser(const sk_folds *s)
+{
+    sk_lower *lw = s->lw;
+    arena *a = lw->arena;
+    if (s->combine || lw->options->group || !lw->options->vector_bytes || !sk_folds_choose(s))
+        return NULL;
+    sk_chooser *x = arena_new(a, *x);
+    x->all = x->chosen = x->sums = *s;
+    x->all.stored = (sk_outputs){0};
+    memset(&x->chosen.fold, 0, sizeof x->chosen.fold);
+    memset(&x->sums.fold, 0, sizeof x->sums.fold);
+    x->sums.neutral = true;
+    x->total = sk_fold_memory(&x->all, true, 1, "chosen");
+    x->of_chosen = arena_array(a, *x->total, s->fold.n);
+    x->of_sums = arena_array(a, *x->total, s->fold.n);
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        sk_fold f = s->fold.at[i];
+        if (!sk_fold_in_any_order(s->lw, &f)) {
+            x->of_chosen[x->chosen.fold.n] = x->total[i];
+            vec_push(a, &x->chosen.fold, f);
+            continue;
+        }
+        f.element = arena_copy(a, f.element, f.n * sizeof *f.element);
+        x->of_sums[x->sums.fold.n] = x->total[i];
+        x->sums.neutral &= f.identity != NULL;
+        sk_fold_narrow(s, &f);
+        vec_push(a, &x->sums.fold, f);
+    }
+    x->sums.mixes = x->sums.neutral;
+    x->choice = arena_array(a, *x->choice, x->chosen.fold.n);
+    for (uint32_t i = 0; i < x->chosen.fold.n; i++) {
+        x->choice[i] = (choice){.s = &x->chosen, .lanes = s->tree.lanes, .round = round_beside(lw, s->tree.lanes)};
+        open_choice(&x->choice[i], &x->chosen.fold.at[i], SK_PIECE);
+    }
+    return x;
+}
+
+static void fold_in_order(sk_chooser *x, const sk_fold_part *p, k_mem **order)
+{
+    sk_lower *lw = x->all.lw;
+    k_builder *b = &lw->b;
+    k_val **acc[SK_MOST_STREAMS], lane = k_for_all(b, k_i64(b, x->all.tree.lanes));
+    sk_fold_piece_in_order(&x->all, p, lane, order, acc);
+    k_if(b, k_let(b, OP_LT, lane, k_i64(b, 1), 0));
+    sk_fold_keep(&x->all, x->total, lane, acc[0]);
+    k_end(b);
+    k_end(b);
+}
+
+/* What has been found is at number `winner` of the piece. */
+static void keep_chosen(sk_chooser *x, const sk_fold_part *p)
+{
+    sk_lower *lw = x->all.lw;
+    k_builder *b = &lw->b;
+    k_val lane = k_for_few(b, k_i64(b, 1)), around = lw->element;
+    for (uint32_t i = 0; i < x->chosen.fold.n; i++) {
+        const sk_fold *f = &x->chosen.fold.at[i];
+        uint32_t mark = sk_scope(lw);
+        k_val *value = arena_array(lw->arena, k_val, f->n);
+        sk_fold_bind(&x->chosen, p->row, sk_add(lw, sk_add(lw, p->begin, x->choice[i].winner), lane));
+        sk_emit(lw, f->n, f->element, value);
+        for (uint32_t c = 0; c < f->n; c++)
+            k_store(b, x->of_chosen[i][c], lane, value[c]);
+        sk_scope_end(lw, mark);
+    }
+    lw->element = around;
+    k_end(b);
+}
+
+k_mem **sk_choose_piece(sk_chooser *x, const sk_fold_part *p, k_mem **order)
+{
+    enum { LEAST = 320 /* elements: of less the tree is quicker */ };
+    k_builder *b = &x->all.lw->b;
+    k_val yes = k_literal(b, T_BOOL, 1), by_tree = k_decl(b, yes, "by_tree");
+    for (uint32_t i = 0; i < x->chosen.fold.n; i++)
+        x->choice[i].p = *p;
+    k_if(b, k_let(b, OP_GE, p->count, k_i64(b, LEAST), 0));
+    scan_pieces(&x->chosen, x->choice, &x->sums, x->of_sums);
+    k_val bound = find_places(&x->chosen, x->choice);
+    k_set(b, by_tree, bound ? bound : k_literal(b, T_BOOL, 0));
+    k_if(b, k_let(b, OP_NOT, k_get(b, by_tree), 0, 0));
+    keep_chosen(x, p);
+    k_end(b);
+    k_end(b);
+    k_if(b, k_get(b, by_tree));
+    fold_in_order(x, p, order);
+    k_end(b);
+    return x->total;
+}
+
+/* --- loops that are folds --- */
 
 void sk_build_fold_choice(sk_lower *lw)
 {

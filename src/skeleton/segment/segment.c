@@ -138,6 +138,12 @@ static sk_fold_part part_of(sk_segments *x, const sk_segment *s, k_val piece)
 static k_val open_piece(sk_segments *x, const sk_fold_part *p, k_val **acc[SK_MOST_STREAMS])
 {
     sk_folds *f = &x->folds;
+    if (x->chooser) {
+        k_mem **total = sk_choose_piece(x->chooser, p, x->order);
+        k_val first = k_for_few(&x->lw->b, k_i64(&x->lw->b, 1));
+        acc[0] = sk_fold_kept(f, total, first);
+        return first;
+    }
     k_val lane = k_for_all(&x->lw->b, k_i64(&x->lw->b, f->tree.lanes));
     f->mixes = f->neutral && !x->lw->cluster->loop->ordered;
     if (x->lw->cluster->loop->ordered)
@@ -454,22 +460,11 @@ static void take_gangs(sk_segments *x, const sk_block *of)
     k_end(b);
 }
 
-/* Does each component of the operator combine its own two values, so that any order gives the same? */
 static bool in_any_order(const sk_segments *x)
 {
-    const ir_program *p = x->lw->l->ir;
-    for (uint32_t i = 0; i < x->folds.fold.n; i++) {
-        const sk_fold *f = &x->folds.fold.at[i];
-        for (uint32_t c = 0; c < f->n; c++) {
-            const ir_node *r = ir_at(p, f->info->fn->result[c]);
-            const ir_id *arg = r->kind == IR_OP && r->n == 2 ? ir_args(p, f->info->fn->result[c]) : NULL;
-            ir_id left = f->info->fn->param[c], right = f->info->fn->param[f->n + c];
-            bool own = arg && ((arg[0] == left && arg[1] == right) || (arg[0] == right && arg[1] == left));
-            bool exact = own && (r->op == OP_ADD || r->op == OP_MIN || r->op == OP_MAX);
-            if (!exact || ir_type_float((ir_type)r->type)) /* extremes of floats are looked for once more */
-                return false;
-        }
-    }
+    for (uint32_t i = 0; i < x->folds.fold.n; i++)
+        if (!sk_fold_in_any_order(x->lw, &x->folds.fold.at[i]))
+            return false;
     return x->folds.fold.n > 0;
 }
 
@@ -538,8 +533,12 @@ static void open_segments(sk_segments *x, sk_lower *lw)
     }
     sk_fold_find(&x->folds);
     find_once(x);
-    if (loop->ordered)
+    const ir_node *offset = ir_at(lw->l->ir, x->of.offset);
+    x->folds.begins = offset->kind == IR_READ ? offset->array : 0;
+    if (loop->ordered) {
         x->order = sk_fold_order_memory(&x->folds);
+        x->chooser = sk_open_chooser(&x->folds);
+    }
     enum { FEW = 8 /* elements that a lane adds up while a gang is set to work */, STORES = 2 /* ... or stores */ };
     int64_t few = folds ? FEW : STORES;
     x->shortest = (in_any_order(x) || !folds) && !loop->ordered && !lw->options->group ? few : SK_SHORT;

@@ -60,7 +60,8 @@ typedef struct sk_segments {
     ir_id **given; /* per fold, the same for its result */
     sk_lower *lw;
     sk_offsets of;
-    k_mem **order;            /* memory of operators that keep order */
+    k_mem **order;            /* memory of operators that keep order; */
+    sk_chooser *chooser;      /* ... if they choose; or NULL */
     k_val notes;              /* number of the word of the first note */
     k_val row, number, begin; /* of the segment at hand: its row, its number there, where it begins there */
     k_val base;               /* ... and among all elements */
