@@ -136,18 +136,27 @@ bool sk_launch_map_tiles(const sk_call *x, sk_geometry *g)
 bool sk_launch_map_rows(const sk_call *x, sk_geometry *g)
 {
     enum { SHORTEST = 16 };
-    int64_t gangs = gangs_of_rows(x->c, x->o, x->rows, x->columns);
-    if (!x->c->uses_index || !x->rows || !x->columns || (x->columns < SHORTEST && !gangs))
+    int64_t gangs = gangs_of_rows(x->c, x->o, x->rows, x->columns), rows = x->rows, columns = x->columns;
+    if (!x->c->uses_index || !rows || !columns)
         return false;
-    int64_t size = sk_piece_elements(x, x->rows * x->columns), width = smaller(x->columns, size);
-    int64_t tiles = pieces_of(x->columns, width), rows_piece = larger(1, size / width);
+    if (x->c->pairs) {
+        const int64_t lanes = x->extent[x->c->loop->rank - 2];
+        if (x->o->group || !x->o->vector_bytes || lanes < SHORTEST)
+            return false;
+        rows /= lanes;
+        columns *= lanes;
+    } else if (columns < SHORTEST && !gangs) {
+        return false;
+    }
+    int64_t size = sk_piece_elements(x, rows * columns), width = smaller(columns, size);
+    int64_t tiles = pieces_of(columns, width), rows_piece = larger(1, size / width);
     g->row = gangs;
-    g->pieces = pieces_of(x->rows, rows_piece) * tiles;
+    g->pieces = pieces_of(rows, rows_piece) * tiles;
     g->slot[0] = rows_piece;
     g->slot[1] = tiles;
     g->slot[2] = width;
-    g->slot[3] = x->rows;
-    g->slot[4] = x->columns;
+    g->slot[3] = rows;
+    g->slot[4] = columns;
     return true;
 }
 

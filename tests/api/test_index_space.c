@@ -103,6 +103,48 @@ static void elements_are_where_they_belong(void **state)
     both("[a,b,c]T -> [d,a,b,c]T, [d,a,b,c]T, [d,a,b,c]T", several, types, MIXED, SHAPES);
 }
 
+/* Small extents that are known are a lane's, beside dimensions of any extent: k x n x m to n x m x k, and n x k x m x k
+ * that is read at several places and may fail. */
+#define CHANNELS(name, k)                                                                                              \
+    static sn_scalar from_##name(sn_scalar i, sn_scalar j, sn_scalar c)                                                \
+    {                                                                                                                  \
+        return sn_tuple(c, i, j);                                                                                      \
+    }                                                                                                                  \
+    static sn_acc name##_innermost(sn_acc a)                                                                           \
+    {                                                                                                                  \
+        return sn_backpermute(sn_shape(sn_extent(a, 1), sn_extent(a, 2), k), from_##name, a);                          \
+    }                                                                                                                  \
+    static sn_scalar at_##name(sn_scalar i, sn_scalar y, sn_scalar j, sn_scalar x)                                     \
+    {                                                                                                                  \
+        return sn_tuple(sn_rem(sn_add(y, x), k), i, j);                                                                \
+    }                                                                                                                  \
+    static sn_acc name##_spread(sn_acc a)                                                                              \
+    {                                                                                                                  \
+        sn_scalar n = sn_extent(a, 1), m = sn_extent(a, 2);                                                            \
+        sn_acc out = sn_backpermute(sn_shape(n, k, m, k), at_##name, a);                                               \
+        return sn_results(sn_reshape(sn_shape(sn_mul(n, k), sn_mul(m, k)), out), sn_map(sn_neg, out));                 \
+    }
+CHANNELS(two, 2)
+CHANNELS(three, 3)
+CHANNELS(five, 5)
+CHANNELS(eight, 8)
+
+static void small_extents_are_a_lanes(void **state)
+{
+    (void)state;
+#define PLANES(k) k, 3, 15, k, 4, 16, k, 3, 33, k, 5, 100, k, 2, 257, k, 1, 1, k, 0, 20, k, 20, 0, k, 2, 5000
+    both("[two,n,m]T -> [n,m,k]T", two_innermost, "u8 i16 f32 f64", MIXED, PLANES(2));
+    both("[three,n,m]T -> [n,m,k]T", three_innermost, "u8 i16 f32 f64", MIXED, PLANES(3));
+    both("[five,n,m]T -> [n,m,k]T", five_innermost, "u8 f32", MIXED, PLANES(5));
+    both("[eight,n,m]T -> [n,m,k]T", eight_innermost, "u8 f32 f64", MIXED, PLANES(8));
+    both("[two,n,m]T -> [h,w]T, [n,y,m,x]T", two_spread, "i8 i16 f32 f64", MIXED, PLANES(2));
+    both("[three,n,m]T -> [h,w]T, [n,y,m,x]T", three_spread, "i8 i16 f32 f64", MIXED, PLANES(3));
+    both("[five,n,m]T -> [h,w]T, [n,y,m,x]T", five_spread, "u8 f32", MIXED, PLANES(5));
+    both("[eight,n,m]T -> [h,w]T, [n,y,m,x]T", eight_spread, "u8 f32 f64", MIXED, PLANES(8));
+    both("[k,n,m]T -> [h,w]T, [n,y,m,x]T", three_spread, "i8 f32", MIXED, 2, 3, 40, 4, 3, 40);
+#undef PLANES
+}
+
 static sn_scalar corners(sn_scalar s)
 {
     sn_scalar sum = sn_at(s, 0, 0, 0);
@@ -211,6 +253,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elements_are_where_they_belong),
+        cmocka_unit_test(small_extents_are_a_lanes),
         cmocka_unit_test(indices_have_the_bits_they_need),
         cmocka_unit_test(mirrors_face_each_other),
         cmocka_unit_test(kernels_are_short),

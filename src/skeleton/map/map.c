@@ -89,6 +89,16 @@ static uint8_t bytes_where_gangs_may_overlap(sk_lower *lw, const sk_cluster *c, 
     return (uint8_t)sk_widest(lw->l, &ids, out->term.n, out->term.at);
 }
 
+/* The whole of a small and known innermost extent is a lane's: is there a dimension for the lanes, and another one for
+ * rows? */
+static bool has_pairs(const sk_lower *lw, const sk_cluster *c, const sk_outputs *out, const sk_index *at)
+{
+    const unsigned last = c->loop->rank - 1u;
+    return c->loop->rank > 2 && c->uses_index && c->inner == 1 && c->used[last] && c->run[last - 1] == 1 &&
+           c->used[last - 1] &&
+           sk_factor_of_extent(lw, out->term.n, out->term.at, at->at[last], c->loop->shape[last]).by > 1;
+}
+
 static void find_shared(sk_lower *lw, sk_cluster *c, const sk_outputs *out)
 {
     ir_id loop = sk_find_shared(lw, out);
@@ -114,6 +124,7 @@ void sk_map_prepare(sk_cluster *c, arena *a)
     sk_directions d = directions_of_rows(&lw, lw.at.linear, c->loop->rank - (unsigned)c->inner);
     uint32_t cuts = sk_find_stretches(&lw, out.term.n, out.term.at, &d).n;
     c->row_cuts = (uint8_t)(cuts < UINT8_MAX ? cuts : UINT8_MAX);
+    c->pairs = has_pairs(&lw, c, &out, &lw.at);
     c->row_bytes = bytes_where_gangs_may_overlap(&lw, c, &out, &lw.at);
     c->across = sk_find_across(&lw, c, &out, &lw.at);
     c->across_lanes = sk_lanes_for(lw.l, a, out.term.n, out.term.at, none.vector_bytes);
@@ -321,6 +332,32 @@ static sk_factor factor_of_flat(const sk_lower *lw, const sk_outputs *out, const
     return f.by > 1 ? f : sk_find_factor(lw, out->term.n, out->term.at, at->linear);
 }
 
+/* A row of pairs: its lanes, or single elements. */
+static k_val begin_pair(void *env, k_val position, k_val lane)
+{
+    elements *e = env;
+    e->at = sk_add(e->lw, e->first, position);
+    e->lw->element = e->at;
+    sk_bind_run(e->lw, e->column, lane);
+    sk_bind(e->lw, e->linear, e->at);
+    return e->at;
+}
+
+static void begin_of_pair(void *env, k_val position)
+{
+    elements *e = env;
+    k_builder *b = &e->lw->b;
+    k_val of = k_i64(b, e->factor.by), column = sk_add(e->lw, e->left, position);
+    begin_pair(e, position, k_let(b, OP_QUOT, column, of, 0));
+    sk_bind(e->lw, e->factor.variable, k_let(b, OP_REM, column, of, 0));
+}
+
+static void few_of_pairs(void *env, k_val from, k_val count)
+{
+    elements *e = env;
+    sk_for_few_positions(e->lw, from, count, &(sk_positions){e, begin_of_pair, store_element});
+}
+
 static void begin_column(void *env, k_val position)
 {
     elements *e = env;
@@ -453,16 +490,21 @@ void sk_build_map_rows(sk_lower *lw)
     k_val count = sk_min(lw, width, sk_sub(lw, columns, left));
     k_val first = sk_max(lw, sk_mul(lw, group, rows_piece), k_i64(b, 0)); /* so that it is seen */
     k_val row = k_for(b, first, sk_min(lw, sk_add(lw, first, rows_piece), rows), false);
-    sk_bind_runs(lw, 0, c->loop->rank - c->inner, row);
-    elements e = {.lw = lw, .out = &out, .linear = lw->at.linear, .left = left, .column = c->loop->rank - c->inner};
+    elements e = {.lw = lw, .out = &out, .linear = lw->at.linear, .left = left};
+    e.column = c->loop->rank - c->inner - (c->pairs ? 1u : 0u);
+    sk_bind_runs(lw, 0, e.column, row);
     e.first = sk_add(lw, sk_mul(lw, row, columns), left);
     sk_directions d = directions_of_rows(lw, lw->at.linear, e.column);
     e.cuts = sk_find_stretches(lw, out.term.n, out.term.at, &d);
     e.factor = (sk_factor){.by = 1};
-    if (lw->space.run[e.column] == 1 && lw->space.used[e.column])
+    if (c->pairs)
+        e.factor = factor_of_flat(lw, &out, &lw->at);
+    else if (lw->space.run[e.column] == 1 && lw->space.used[e.column])
         e.factor = sk_find_factor(lw, out.term.n, out.term.at, lw->at.at[e.column]);
     adjust_lanes(lw, &out, &e, &d);
-    if (e.factor.by > 1)
+    if (c->pairs)
+        interleaved_elements(&e, left, count, begin_pair, few_of_pairs, fetch_row);
+    else if (e.factor.by > 1)
         interleaved_elements(&e, left, count, begin_interleaved_column, few_columns, fetch_row);
     else if (options->row && !sk_row_gangs_of(options->row).cut)
         overlapping_gangs(&e, count, sk_row_gangs_of(options->row));
