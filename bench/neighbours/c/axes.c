@@ -63,6 +63,111 @@ C(pixel_shuffle_f32)
         }
 }
 
+C(pixel_unshuffle_f32)
+{
+    IN(f32, x, 0);
+    OUT(f32, z, 0);
+    int64_t n = E(2), m = E(3);
+    PARALLEL_FOR
+    FOR (i, n)
+        FOR (y, 2) {
+            const f32 *row = x + (2 * i + y) * 2 * m;
+            f32 *a = z + (2 * y * n + i) * m, *b = a + n * m;
+            FOR (j, m) {
+                a[j] = row[2 * j];
+                b[j] = row[2 * j + 1];
+            }
+        }
+}
+
+C(swap_quads_f32)
+{
+    IN(f32, x, 0);
+    OUT(f32, z, 0);
+    int64_t n = E(0), m = E(1);
+    PARALLEL_FOR
+    FOR (j, m)
+        FOR (i, n)
+            FOR (c, 4)
+                z[(j * n + i) * 4 + c] = x[(i * m + j) * 4 + c];
+}
+
+C(patches_of_4_f32)
+{
+    IN(f32, x, 0);
+    OUT(f32, z, 0);
+    int64_t w = E(1), n = E(2), m = E(3);
+    PARALLEL_FOR
+    FOR (i, n)
+        FOR (j, m)
+            FOR (k, 4)
+                FOR (l, 4)
+                    z[((i * m + j) * 4 + k) * 4 + l] = x[(i * 4 + k) * w + j * 4 + l];
+}
+
+#define SMALL_TRANSPOSES(name, k)                                                                                      \
+    C(name)                                                                                                            \
+    {                                                                                                                  \
+        IN(f32, x, 0);                                                                                                 \
+        OUT(f32, z, 0);                                                                                                \
+        PARALLEL_FOR                                                                                                   \
+        FOR (n, E(0))                                                                                                  \
+            FOR (i, k)                                                                                                 \
+                FOR (j, k)                                                                                             \
+                    z[(n * k + i) * k + j] = x[(n * k + j) * k + i];                                                   \
+    }
+SMALL_TRANSPOSES(small_transposes_f32, 4)
+SMALL_TRANSPOSES(small_transposes_5_f32, 5)
+SMALL_TRANSPOSES(small_transposes_8_f32, 8)
+
+C(mirrored_image_u8)
+{
+    IN(u8, x, 0);
+    OUT(u8, z, 0);
+    int64_t n = E(0), m = E(1);
+    PARALLEL_FOR
+    FOR (i, n)
+        FOR (j, m)
+            FOR (c, 3)
+                z[(i * m + j) * 3 + c] = x[(i * m + m - 1 - j) * 3 + c];
+}
+
+C(turned_image_u8)
+{
+    IN(u8, x, 0);
+    OUT(u8, z, 0);
+    int64_t n = E(0), m = E(1);
+    PARALLEL_FOR
+    FOR (i, m)
+        FOR (j, n)
+            FOR (c, 3)
+                z[(i * n + j) * 3 + c] = x[((n - 1 - j) * m + i) * 3 + c];
+}
+
+C(minus_means_f32)
+{
+    IN(f32, x, 0);
+    IN(f32, mean, 1);
+    OUT(f32, z, 0);
+    PARALLEL_FOR
+    FOR (i, E(0) * E(1))
+        FOR (c, 3)
+            z[3 * i + c] = x[3 * i + c] - mean[c];
+}
+
+C(mixed_channels_f32)
+{
+    IN(f32, x, 0);
+    OUT(f32, z, 0);
+    PARALLEL_FOR
+    FOR (i, E(0) * E(1)) {
+        const f32 *p = x + 3 * i;
+        z[3 * i] = p[0] * 0.75F + p[1] * 0.25F;
+        z[3 * i + 1] = p[1] * 0.75F + p[2] * 0.25F;
+        z[3 * i + 2] = p[2] * 0.75F + p[0] * 0.25F;
+    }
+}
+
 C(transpose_map_f32)
 {
     IN(f32, x, 0);

@@ -54,6 +54,74 @@ static sn_acc pixel_shuffle(sn_acc x)
     return sn_reshape(sn_shape(sn_mul(n, 2), sn_mul(m, 2)), sn_backpermute(sn_shape(n, 2, m, 2), of_channel, x));
 }
 
+static sn_scalar of_pixel(sn_scalar c, sn_scalar i, sn_scalar j)
+{
+    return sn_tuple(sn_add(sn_mul(i, 2), sn_quot(c, 2)), sn_add(sn_mul(j, 2), sn_rem(c, 2)));
+}
+
+static sn_acc pixel_unshuffle(sn_acc x)
+{
+    return sn_backpermute(sn_shape(4, sn_quot(sn_extent(x, 0), 2), sn_quot(sn_extent(x, 1), 2)), of_pixel, x);
+}
+
+static sn_acc swap_quads(sn_acc x)
+{
+    return sn_backpermute(sn_shape(sn_extent(x, 1), sn_extent(x, 0), 4), of_row, x);
+}
+
+static sn_scalar of_patch(sn_scalar i, sn_scalar j, sn_scalar k, sn_scalar l)
+{
+    return sn_tuple(sn_add(sn_mul(i, 4), k), sn_add(sn_mul(j, 4), l));
+}
+
+static sn_acc patches_of_4(sn_acc x)
+{
+    return sn_backpermute(sn_shape(sn_quot(sn_extent(x, 0), 4), sn_quot(sn_extent(x, 1), 4), 4, 4), of_patch, x);
+}
+
+static sn_acc small_transposes(sn_acc x)
+{
+    return sn_transpose(x);
+}
+
+static sn_scalar of_mirrored(void *env, sn_scalar i, sn_scalar j, sn_scalar c)
+{
+    return sn_tuple(i, sn_sub(sn_sub(*(sn_scalar *)env, 1), j), c);
+}
+
+static sn_acc mirrored_image(sn_acc x)
+{
+    sn_scalar m = sn_extent(x, 1);
+    return sn_backpermute(sn_shape_of(x), sn_closure(of_mirrored, &m), x);
+}
+
+static sn_scalar of_turned(void *env, sn_scalar i, sn_scalar j, sn_scalar c)
+{
+    return sn_tuple(sn_sub(sn_sub(*(sn_scalar *)env, 1), j), i, c);
+}
+
+static sn_acc turned_image(sn_acc x)
+{
+    sn_scalar n = sn_extent(x, 0);
+    return sn_backpermute(sn_shape(sn_extent(x, 1), n, 3), sn_closure(of_turned, &n), x);
+}
+
+static sn_acc minus_means(sn_acc x, sn_acc mean)
+{
+    return sn_zip_with(sn_sub, x, sn_replicate(mean, sn_extent(x, 0), sn_extent(x, 1), SN_ALL));
+}
+
+static sn_scalar mixed_channel(void *env, sn_scalar i, sn_scalar j, sn_scalar c)
+{
+    sn_acc x = *(sn_acc *)env;
+    return sn_add(sn_mul(sn_index(x, i, j, c), 0.75f), sn_mul(sn_index(x, i, j, sn_rem(sn_add(c, 1), 3)), 0.25f));
+}
+
+static sn_acc mixed_channels(sn_acc x)
+{
+    return sn_generate(sn_shape_of(x), sn_closure(mixed_channel, &x));
+}
+
 static sn_acc add_transpose(sn_acc x)
 {
     return sn_zip_with(sn_add, x, sn_transpose(x));

@@ -148,14 +148,24 @@ static void take_apart(sk_lower *lw, k_val position, k_val extent, k_val *number
         *number = known ? of_row : k_let(b, OP_QUOT, position, extent, 0);
 }
 
+/* The outermost of the dimensions whose index matters. */
+static unsigned outermost_used(const sk_space *s, unsigned first, unsigned end)
+{
+    while (first < end && !(s->run[first] && s->used[first]))
+        first++;
+    return first;
+}
+
+/* Of the run that begins at dimension d; at least 1. */
+static k_val extent_of_run(sk_lower *lw, unsigned d)
+{
+    return sk_max(lw, sk_product(lw, lw->space.run[d], lw->cluster->loop->shape + d), k_i64(&lw->b, 1));
+}
+
 void sk_bind_runs(sk_lower *lw, unsigned first, unsigned end, k_val position)
 {
-    const sk_cluster *c = lw->cluster;
-    k_builder *b = &lw->b;
     const sk_space *s = &lw->space;
-    unsigned outermost = first;
-    while (outermost < end && !(s->run[outermost] && s->used[outermost]))
-        outermost++;
+    unsigned outermost = outermost_used(s, first, end);
     for (unsigned d = end; d-- > outermost;) {
         if (!s->run[d])
             continue;
@@ -163,11 +173,58 @@ void sk_bind_runs(sk_lower *lw, unsigned first, unsigned end, k_val position)
             sk_bind_run(lw, d, position);
             break;
         }
-        k_val extent = sk_max(lw, sk_product(lw, s->run[d], c->loop->shape + d), k_i64(b, 1));
         k_val number = position, rest = 0;
-        take_apart(lw, position, extent, d > outermost ? &number : NULL, s->used[d] ? &rest : NULL);
+        take_apart(lw, position, extent_of_run(lw, d), d > outermost ? &number : NULL, s->used[d] ? &rest : NULL);
         if (s->used[d])
             sk_bind_run(lw, d, rest);
         position = number;
+    }
+}
+
+void sk_begin_odometer(sk_lower *lw, sk_odometer *o, unsigned first, unsigned end, k_val position)
+{
+    k_builder *b = &lw->b;
+    unsigned outermost = outermost_used(&lw->space, first, end);
+    unsigned runs = 0;
+    for (unsigned d = outermost; d < end; d++)
+        runs += lw->space.run[d] > 0;
+    o->n = 0;
+    if (runs < 2 && outermost == first)
+        return;
+    for (unsigned d = end; d-- > outermost;) {
+        if (!lw->space.run[d])
+            continue;
+        k_val number = 0, index = position;
+        o->dimension[o->n] = d;
+        o->extent[o->n] = 0;
+        if (d > first) {
+            o->extent[o->n] = extent_of_run(lw, d);
+            take_apart(lw, position, o->extent[o->n], &number, &index);
+        }
+        o->index[o->n++] = k_decl(b, index, "index");
+        position = number;
+    }
+}
+
+void sk_bind_odometer(sk_lower *lw, const sk_odometer *o)
+{
+    for (uint32_t i = 0; i < o->n; i++)
+        if (lw->space.used[o->dimension[i]])
+            sk_bind_run(lw, o->dimension[i], k_get(&lw->b, o->index[i]));
+}
+
+void sk_move_odometer(sk_lower *lw, const sk_odometer *o)
+{
+    k_builder *b = &lw->b;
+    k_val carry = k_i64(b, 1), zero = k_i64(b, 0), one = carry;
+    for (uint32_t i = 0; i < o->n; i++) {
+        k_val next = sk_add(lw, k_get(b, o->index[i]), carry);
+        if (!o->extent[i]) {
+            k_set(b, o->index[i], next);
+            break;
+        }
+        k_val wraps = k_let(b, OP_EQ, next, o->extent[i], 0);
+        k_set(b, o->index[i], k_select(b, wraps, zero, next));
+        carry = k_select(b, wraps, one, zero);
     }
 }

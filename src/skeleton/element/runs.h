@@ -19,4 +19,16 @@ void sk_bind_run(sk_lower *lw, unsigned d, k_val index);
  * division. */
 void sk_bind_runs(sk_lower *lw, unsigned first, unsigned end, k_val position);
 
+/* The same for positions one after the other, which count up instead of being divided: begun before the loop, bound in
+ * it, and moved on at the end of each turn. n = 0: nothing is divided. */
+typedef struct sk_odometer {
+    uint32_t n;                      /* dimensions */
+    unsigned dimension[IR_MAX_RANK]; /* innermost first */
+    k_val extent[IR_MAX_RANK];       /* 0: of the outermost one of all, whose index goes on and on */
+    k_val index[IR_MAX_RANK];        /* variables */
+} sk_odometer;
+void sk_begin_odometer(sk_lower *lw, sk_odometer *o, unsigned first, unsigned end, k_val position);
+void sk_bind_odometer(sk_lower *lw, const sk_odometer *o);
+void sk_move_odometer(sk_lower *lw, const sk_odometer *o);
+
 #endif

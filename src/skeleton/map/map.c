@@ -70,6 +70,16 @@ static sk_directions directions_of_rows(const sk_lower *lw, ir_id linear, unsign
     return d;
 }
 
+/* Is all of a small and known innermost extent a lane's? Not where such rows are copied from places that lie apart: of
+ * four elements and more a gang of their own is quicker. */
+static bool is_of_a_lane(const sk_lower *lw, const sk_cluster *c, const sk_outputs *out, const sk_index *at)
+{
+    enum { OF_A_GANG = 4 };
+    const unsigned last = c->loop->rank - 1u;
+    const int64_t by = sk_factor_of_extent(lw, out->term.n, out->term.at, at->at[last], c->loop->shape[last]).by;
+    return by > 1 && !(by >= OF_A_GANG && sk_copies_short_rows(lw, out, at));
+}
+
 /* Elements may be computed twice, but for their traces. */
 static uint8_t bytes_where_gangs_may_overlap(sk_lower *lw, const sk_cluster *c, const sk_outputs *out,
                                              const sk_index *at)
@@ -84,7 +94,9 @@ static uint8_t bytes_where_gangs_may_overlap(sk_lower *lw, const sk_cluster *c, 
             return 0;
     }
     if (!c->uses_index || sk_find_factor(lw, out->term.n, out->term.at, at->at[column]).by > 1 ||
-        sk_factor_of_extent(lw, out->term.n, out->term.at, at->at[column], c->loop->shape[column]).by > 1)
+        (c->inner == 1
+             ? is_of_a_lane(lw, c, out, at)
+             : sk_factor_of_extent(lw, out->term.n, out->term.at, at->at[column], c->loop->shape[column]).by > 1))
         return 0;
     return (uint8_t)sk_widest(lw->l, &ids, out->term.n, out->term.at);
 }
@@ -95,8 +107,7 @@ static bool has_pairs(const sk_lower *lw, const sk_cluster *c, const sk_outputs 
 {
     const unsigned last = c->loop->rank - 1u;
     return c->loop->rank > 2 && c->uses_index && c->inner == 1 && c->used[last] && c->run[last - 1] == 1 &&
-           c->used[last - 1] &&
-           sk_factor_of_extent(lw, out->term.n, out->term.at, at->at[last], c->loop->shape[last]).by > 1;
+           c->used[last - 1] && is_of_a_lane(lw, c, out, at);
 }
 
 static void find_shared(sk_lower *lw, sk_cluster *c, const sk_outputs *out)
@@ -489,10 +500,16 @@ void sk_build_map_rows(sk_lower *lw)
     k_val left = sk_mul(lw, tile, width);
     k_val count = sk_min(lw, width, sk_sub(lw, columns, left));
     k_val first = sk_max(lw, sk_mul(lw, group, rows_piece), k_i64(b, 0)); /* so that it is seen */
-    k_val row = k_for(b, first, sk_min(lw, sk_add(lw, first, rows_piece), rows), false);
     elements e = {.lw = lw, .out = &out, .linear = lw->at.linear, .left = left};
     e.column = c->loop->rank - c->inner - (c->pairs ? 1u : 0u);
-    sk_bind_runs(lw, 0, e.column, row);
+    sk_odometer count_up = {0};
+    if (options->row)
+        sk_begin_odometer(lw, &count_up, 0, e.column, first);
+    k_val row = k_for(b, first, sk_min(lw, sk_add(lw, first, rows_piece), rows), false);
+    if (count_up.n)
+        sk_bind_odometer(lw, &count_up);
+    else
+        sk_bind_runs(lw, 0, e.column, row);
     e.first = sk_add(lw, sk_mul(lw, row, columns), left);
     sk_directions d = directions_of_rows(lw, lw->at.linear, e.column);
     e.cuts = sk_find_stretches(lw, out.term.n, out.term.at, &d);
@@ -510,6 +527,7 @@ void sk_build_map_rows(sk_lower *lw)
         overlapping_gangs(&e, count, sk_row_gangs_of(options->row));
     else
         row_elements(&e, bounded(lw, count));
+    sk_move_odometer(lw, &count_up);
     k_end(b);
 }
 

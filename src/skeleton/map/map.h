@@ -32,6 +32,9 @@ uint8_t sk_find_across(sk_lower *lw, const sk_cluster *c, const sk_outputs *out,
 /* The reads that do, of the dimension found: c->across. */
 opt_ids sk_reads_across(sk_lower *lw, const sk_outputs *out, const sk_index *at);
 
+/* Are rows of the innermost extent copied as they are, from places that do not follow each other as rows do? */
+bool sk_copies_short_rows(const sk_lower *lw, const sk_outputs *out, const sk_index *at);
+
 typedef struct sk_across { /* what such loops write: outer x turns x between x columns */
     int64_t outer, turns, between, columns;
 } sk_across;

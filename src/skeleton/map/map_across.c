@@ -47,8 +47,11 @@ static distance distance_of(const sk_forms *f, const ir_node *read)
     enum { NEAR = 4 };
     const ir_id *index = f->p->arg.at + read->args;
     distance all = SAME;
-    if (read->flags & IR_LINEAR) /* where the loop writes */
-        return APART;
+    if (read->flags & IR_LINEAR) { /* by the position in all dimensions: what is not known is multiplied by extents */
+        sk_form x = sk_form_of(f, index[0]);
+        bool near = x.kind != SK_UNKNOWN && x.step >= -NEAR && x.step <= NEAR;
+        return !near ? APART : x.step ? TOGETHER : SAME;
+    }
     for (uint32_t k = 0; k < read->n; k++) {
         sk_form x = sk_form_of(f, index[k]);
         bool last = k + 1 == read->n;
@@ -75,6 +78,35 @@ static reads reads_of(const sk_forms *lanes, const sk_forms *turns, arena *a, op
         vec_push(a, found, lanes->ids.at[i]);
     }
     return r;
+}
+
+/* Does the read of the row behind follow on that of this one? */
+static bool follows(const sk_forms *rows, const l_cluster *loop, const ir_node *read)
+{
+    const ir_id *index = rows->p->arg.at + read->args;
+    const unsigned last = read->n - 1u;
+    if (read->flags & IR_LINEAR)
+        return false;
+    for (unsigned k = 0; k < read->n; k++)
+        if (sk_form_of(rows, index[k]).step != (k + 1 == last) || sk_form_of(rows, index[k]).kind == SK_UNKNOWN)
+            return false;
+    return ir_info(rows->p, read->array)->shape[last] == loop->shape[loop->rank - 1];
+}
+
+bool sk_copies_short_rows(const sk_lower *lw, const sk_outputs *out, const sk_index *at)
+{
+    const l_cluster *loop = lw->cluster->loop;
+    sk_forms lanes = forms_along(lw, out, at, loop->rank - 1u), rows = forms_along(lw, out, at, loop->rank - 2u);
+    bool apart = false;
+    for (uint32_t i = 0; i < lanes.ids.n; i++) {
+        const ir_node *n = ir_at(lanes.p, lanes.ids.at[i]);
+        if (n->kind != IR_READ)
+            continue;
+        if (distance_of(&lanes, n) != TOGETHER && distance_of(&lanes, n) != SAME)
+            return false;
+        apart |= distance_of(&rows, n) == APART && !follows(&rows, loop, n);
+    }
+    return apart;
 }
 
 static sk_forms forms_of_turns(const sk_lower *lw, const sk_outputs *out, const sk_index *at, unsigned run)
