@@ -139,9 +139,9 @@ bool sk_launch_map_rows(const sk_call *x, sk_geometry *g)
     int64_t gangs = gangs_of_rows(x->c, x->o, x->rows, x->columns), rows = x->rows, columns = x->columns;
     if (!x->c->uses_index || !rows || !columns)
         return false;
-    if (x->c->pairs) {
-        const int64_t lanes = x->extent[x->c->loop->rank - 2];
-        if (x->o->group || !x->o->vector_bytes || lanes < SHORTEST)
+    if (x->c->of_lane && !x->o->group && x->o->vector_bytes) {
+        const int64_t lanes = x->c->pairs ? x->extent[x->c->loop->rank - 2] : 0;
+        if (lanes < SHORTEST)
             return false;
         rows /= lanes;
         columns *= lanes;

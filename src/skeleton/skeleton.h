@@ -35,8 +35,8 @@ typedef struct sk_cluster {
                                  run */
     bool used[IR_MAX_RANK];   /* the index in the run that begins here matters */
     uint8_t inner;            /* dimensions of the innermost run; 0 counts as 1 */
-    bool pairs;               /* the innermost extent is small and known, and all of it is one lane's: rows are those of
-                                 the two innermost dimensions */
+    bool of_lane;             /* innermost extents are small and known, and all of them is one lane's; */
+    bool pairs;               /* ... those of one dimension: rows are those of the two innermost ones */
     uint8_t row_cuts;         /* a loop over a row is cut at so many places, where index arithmetic changes its form */
     uint8_t row_bytes;        /* gangs along a row may overlap; of the widest element. 0: they may not */
     uint8_t across;           /* 1 + the dimension where the run begins that reads lie together along, but not along the

@@ -145,6 +145,47 @@ static void small_extents_are_a_lanes(void **state)
 #undef PLANES
 }
 
+/* All of several small dimensions, or of one of up to 16, whose elements are read in any order. */
+static sn_acc block_turned(sn_acc a)
+{
+    return sn_results(sn_transpose(a), sn_reverse(a), sn_transpose(sn_reverse(a)));
+}
+
+#define WITHIN(name, k)                                                                                                \
+    static sn_scalar within_##name(void *env, sn_scalar i, sn_scalar j)                                                \
+    {                                                                                                                  \
+        sn_acc a = *(sn_acc *)env;                                                                                     \
+        return sn_tuple(sn_index(a, i, sn_rem(sn_add(j, 1), k)), sn_index(a, i, sn_rem(sn_mul(j, 3), k)));             \
+    }                                                                                                                  \
+    static sn_acc name##_mixed(sn_acc a)                                                                               \
+    {                                                                                                                  \
+        sn_acc both = sn_generate(sn_shape_of(a), sn_closure(within_##name, &a));                                      \
+        return sn_results(sn_fst(both), sn_snd(both), sn_reverse(a), sn_rotate(1, a));                                 \
+    }
+WITHIN(five, 5)
+WITHIN(eight, 8)
+WITHIN(ten, 10)
+WITHIN(sixteen, 16)
+
+static void small_blocks_are_a_lanes(void **state)
+{
+    (void)state;
+    both("[n,5]T -> [n,5]T, [n,5]T, [n,5]T, [n,5]T", five_mixed, "u8 i16 f32 f64", MIXED, 0, 1, 3, 7, 16, 17, 100,
+         5000);
+    both("[n,8]T -> [n,8]T, [n,8]T, [n,8]T, [n,8]T", eight_mixed, "u8 i16 f32 f64", MIXED, 0, 1, 3, 7, 16, 17, 100,
+         5000);
+    both("[n,10]T -> [n,10]T, [n,10]T, [n,10]T, [n,10]T", ten_mixed, "u8 i32 f32 f64", MIXED, 0, 1, 7, 16, 17, 100,
+         3000);
+    both("[n,16]T -> [n,16]T, [n,16]T, [n,16]T, [n,16]T", sixteen_mixed, "u8 f32 f64", MIXED, 0, 1, 7, 16, 17, 100,
+         3000);
+    both("[n,2,2]T -> [n,2,2]T, [n,2,2]T, [n,2,2]T", block_turned, "u8 i16 f32 f64", MIXED, 0, 1, 7, 16, 33, 3000);
+    both("[n,3,3]T -> [n,3,3]T, [n,3,3]T, [n,3,3]T", block_turned, "u8 i16 f32 f64", MIXED, 0, 1, 7, 16, 33, 3000);
+    both("[n,2,5]T -> [n,5,2]T, [n,2,5]T, [n,5,2]T", block_turned, "u8 f32 f64", MIXED, 0, 1, 7, 16, 33, 3000);
+    both("[n,4,4]T -> [n,4,4]T, [n,4,4]T, [n,4,4]T", block_turned, "u8 i32 f64", MIXED, 0, 1, 7, 16, 33, 3000);
+    both("[n,m,2,4]T -> [n,m,4,2]T, [n,m,2,4]T, [n,m,4,2]T", block_turned, "u8 f32", MIXED, 0, 3, 1, 1, 7, 5, 3, 200);
+    both("[n,8,8]T -> [n,8,8]T, [n,8,8]T, [n,8,8]T", block_turned, "u8 f32", MIXED, 0, 1, 7, 16, 33, 300);
+}
+
 static sn_scalar corners(sn_scalar s)
 {
     sn_scalar sum = sn_at(s, 0, 0, 0);
@@ -252,11 +293,9 @@ static void kernels_are_short(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(elements_are_where_they_belong),
-        cmocka_unit_test(small_extents_are_a_lanes),
-        cmocka_unit_test(indices_have_the_bits_they_need),
-        cmocka_unit_test(mirrors_face_each_other),
-        cmocka_unit_test(kernels_are_short),
+        cmocka_unit_test(elements_are_where_they_belong), cmocka_unit_test(small_extents_are_a_lanes),
+        cmocka_unit_test(small_blocks_are_a_lanes),       cmocka_unit_test(indices_have_the_bits_they_need),
+        cmocka_unit_test(mirrors_face_each_other),        cmocka_unit_test(kernels_are_short),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }

@@ -2,7 +2,10 @@
 
 #include "opt/rewrite.h"
 
-enum { MOST_CODE = 160 }; /* terms, for all elements of a lane */
+enum {
+    MOST_CODE = 320, /* terms, for all elements of a lane */
+    FEW = 8          /* elements of a lane of any type; of more, emitters have ways for those of four and eight bytes */
+};
 
 static bool divisor(const ir_program *p, const ir_node *n, int64_t *by)
 {
@@ -11,7 +14,7 @@ static bool divisor(const ir_program *p, const ir_node *n, int64_t *by)
         return false;
     const ir_node *y = ir_at(p, p->arg.at[n->args + 1]);
     *by = y->kind == IR_CONST ? ir_i64_bits(T_I64, y->u.literal) : 0;
-    return *by >= 2 && *by <= SK_MOST_FACTOR;
+    return *by >= 2 && *by <= FEW;
 }
 
 static bool has_lanes(const sk_lower *lw)
@@ -57,27 +60,48 @@ sk_factor sk_find_factor(const sk_lower *lw, uint32_t n, const ir_id *term, ir_i
     return f;
 }
 
-sk_factor sk_factor_of_extent(const sk_lower *lw, uint32_t n, const ir_id *term, ir_id variable, ir_id extent)
+/* Are all values of four or eight bytes that are read, stored, or neither? */
+static bool are_words(const sk_lower *lw, const opt_ids *ids, uint32_t n, const ir_id *term)
 {
-    sk_factor f = {.by = 1, .variable = variable};
-    int64_t by;
+    for (uint32_t i = 0; i < n; i++)
+        if (ir_type_size((ir_type)ir_at(lw->l->ir, term[i])->type) < 4)
+            return false;
+    for (uint32_t i = 0; i < ids->n; i++) {
+        const ir_node *t = ir_at(lw->l->ir, ids->at[i]);
+        if (t->kind == IR_READ && ir_type_size((ir_type)t->type) < 4)
+            return false;
+    }
+    return true;
+}
+
+sk_factor sk_factor_of_extents(const sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, unsigned digits)
+{
+    const l_cluster *loop = lw->cluster->loop;
+    const sk_factor none = {.by = 1};
+    sk_factor f = none;
     opt_ids ids = {0};
-    if (!has_lanes(lw) || !ir_extent_constant(lw->l->ir, extent, &by) || by < 2 || by > SK_MOST_FACTOR)
-        return f;
+    if (!has_lanes(lw))
+        return none;
+    for (; f.digits < digits; f.digits++) {
+        const unsigned d = loop->rank - 1u - f.digits;
+        f.digit[f.digits] = at->at[d];
+        if (!ir_extent_constant(lw->l->ir, loop->shape[d], &f.extent[f.digits]) || f.extent[f.digits] < 2 ||
+            f.extent[f.digits] > SK_MOST_FACTOR / f.by)
+            return none;
+        f.by *= f.extent[f.digits];
+    }
     opt_reach(lw->l->ir, lw->arena, n, term, &ids);
-    if (!suits(lw, &ids))
-        return f;
-    f.digit = true;
-    f.by = ids.n * by > MOST_CODE ? 1 : by;
-    return f;
+    const int64_t most = are_words(lw, &ids, n, term) ? SK_MOST_FACTOR : FEW;
+    return suits(lw, &ids) && f.by <= most && ids.n * f.by <= MOST_CODE ? f : none;
 }
 
 /* The quotients and remainders of element `which` of a lane. */
 static void bind_divided(sk_lower *lw, const sk_factor *f, k_val quotient, int64_t which)
 {
     k_builder *b = &lw->b;
-    if (f->digit)
-        sk_bind(lw, f->variable, k_i64(b, which));
+    int64_t rest = which;
+    for (unsigned d = 0; d < f->digits; rest /= f->extent[d++])
+        sk_bind(lw, f->digit[d], k_i64(b, rest % f->extent[d]));
     for (uint32_t i = 0; i < f->n; i++) {
         const ir_node *t = ir_at(lw->l->ir, f->term[i]);
         int64_t by = ir_i64_bits(T_I64, ir_at(lw->l->ir, ir_args(lw->l->ir, f->term[i])[1])->u.literal);

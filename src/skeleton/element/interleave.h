@@ -6,22 +6,25 @@
 
 #include "skeleton/element/lower.h"
 
-enum { SK_MOST_FACTOR = 8, SK_MOST_DIVIDED = 8 };
+enum { SK_MOST_FACTOR = 16, SK_MOST_DIVIDED = 8 };
 
 typedef struct sk_factor {
     int64_t by;     /* elements of a lane; 1: nothing is gained by more */
-    ir_id variable; /* the position that is divided */
+    ir_id variable; /* the position that is divided, unless there are digits */
     uint32_t n;     /* quotients and remainders of it, whose divisors divide `by` */
     ir_id term[SK_MOST_DIVIDED];
-    bool digit; /* `variable` is itself the remainder of the loop's position, by its extent */
+    unsigned digits; /* so many of the innermost dimensions are a lane's, whose indices are these */
+    ir_id digit[IR_MAX_RANK];
+    int64_t extent[IR_MAX_RANK];
 } sk_factor;
 
 /* Of a loop that computes n terms. */
 sk_factor sk_find_factor(const sk_lower *lw, uint32_t n, const ir_id *term, ir_id variable);
-/* The same where the variable is the index in the innermost dimension, of this extent. */
-sk_factor sk_factor_of_extent(const sk_lower *lw, uint32_t n, const ir_id *term, ir_id variable, ir_id extent);
+/* The same where a lane has all elements of so many of the innermost dimensions, if their extents are small and known.
+ */
+sk_factor sk_factor_of_extents(const sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, unsigned digits);
 
-/* `begin` binds the loop's variables, but a digit, at a position counted from the loop's start, and gives where the
+/* `begin` binds the loop's variables, but digits, at a position counted from the loop's start, and gives where the
  * element is stored; `quotient` is that of the variable, or of the row-major position, by the factor. `single` emits
  * FOR_ALLs of `count` elements from `from` on, without the factor. */
 typedef struct sk_interleaved {

@@ -70,14 +70,31 @@ static sk_directions directions_of_rows(const sk_lower *lw, ir_id linear, unsign
     return d;
 }
 
+/* Of several dimensions those whose indices matter by themselves: lanes that are neighbours in one of them would have
+ * to divide. Of rows of more than eight elements a gang is quicker, if it knows where it reads. */
+sk_factor sk_lane_factor(const sk_lower *lw, const sk_outputs *out, const sk_index *at)
+{
+    enum { OF_LANES = 8 };
+    const sk_cluster *c = lw->cluster;
+    const unsigned rank = c->loop->rank;
+    unsigned digits = 1;
+    while (digits < rank && c->run[rank - 1 - digits] == 1 && c->used[rank - 1 - digits])
+        digits++;
+    for (; digits > 0; digits--) {
+        sk_factor f = sk_factor_of_extents(lw, out->term.n, out->term.at, at, digits);
+        if (f.by > 1 && (f.extent[0] <= OF_LANES || !sk_knows_rows(lw, out, at)))
+            return f;
+    }
+    return (sk_factor){.by = 1};
+}
+
 /* Is all of a small and known innermost extent a lane's? Not where such rows are copied from places that lie apart: of
  * four elements and more a gang of their own is quicker. */
-static bool is_of_a_lane(const sk_lower *lw, const sk_cluster *c, const sk_outputs *out, const sk_index *at)
+static bool is_of_a_lane(const sk_lower *lw, const sk_outputs *out, const sk_index *at)
 {
     enum { OF_A_GANG = 4 };
-    const unsigned last = c->loop->rank - 1u;
-    const int64_t by = sk_factor_of_extent(lw, out->term.n, out->term.at, at->at[last], c->loop->shape[last]).by;
-    return by > 1 && !(by >= OF_A_GANG && sk_copies_short_rows(lw, out, at));
+    const sk_factor f = sk_lane_factor(lw, out, at);
+    return f.by > 1 && !(f.extent[0] >= OF_A_GANG && sk_copies_short_rows(lw, out, at));
 }
 
 /* Elements may be computed twice, but for their traces. */
@@ -94,20 +111,16 @@ static uint8_t bytes_where_gangs_may_overlap(sk_lower *lw, const sk_cluster *c, 
             return 0;
     }
     if (!c->uses_index || sk_find_factor(lw, out->term.n, out->term.at, at->at[column]).by > 1 ||
-        (c->inner == 1
-             ? is_of_a_lane(lw, c, out, at)
-             : sk_factor_of_extent(lw, out->term.n, out->term.at, at->at[column], c->loop->shape[column]).by > 1))
+        (c->inner == 1 && is_of_a_lane(lw, out, at)))
         return 0;
     return (uint8_t)sk_widest(lw->l, &ids, out->term.n, out->term.at);
 }
 
-/* The whole of a small and known innermost extent is a lane's: is there a dimension for the lanes, and another one for
- * rows? */
+/* Where the whole of the innermost extent is a lane's: is there a dimension for the lanes, and another one for rows? */
 static bool has_pairs(const sk_lower *lw, const sk_cluster *c, const sk_outputs *out, const sk_index *at)
 {
     const unsigned last = c->loop->rank - 1u;
-    return c->loop->rank > 2 && c->uses_index && c->inner == 1 && c->used[last] && c->run[last - 1] == 1 &&
-           c->used[last - 1] && is_of_a_lane(lw, c, out, at);
+    return c->loop->rank > 2 && c->run[last - 1] == 1 && c->used[last - 1] && sk_lane_factor(lw, out, at).digits == 1;
 }
 
 static void find_shared(sk_lower *lw, sk_cluster *c, const sk_outputs *out)
@@ -135,7 +148,8 @@ void sk_map_prepare(sk_cluster *c, arena *a)
     sk_directions d = directions_of_rows(&lw, lw.at.linear, c->loop->rank - (unsigned)c->inner);
     uint32_t cuts = sk_find_stretches(&lw, out.term.n, out.term.at, &d).n;
     c->row_cuts = (uint8_t)(cuts < UINT8_MAX ? cuts : UINT8_MAX);
-    c->pairs = has_pairs(&lw, c, &out, &lw.at);
+    c->of_lane = c->uses_index && c->inner == 1 && c->used[c->loop->rank - 1u] && is_of_a_lane(&lw, &out, &lw.at);
+    c->pairs = c->of_lane && has_pairs(&lw, c, &out, &lw.at);
     c->row_bytes = bytes_where_gangs_may_overlap(&lw, c, &out, &lw.at);
     c->across = sk_find_across(&lw, c, &out, &lw.at);
     c->across_lanes = sk_lanes_for(lw.l, a, out.term.n, out.term.at, none.vector_bytes);
@@ -181,6 +195,12 @@ static void adjust_lanes(sk_lower *lw, const sk_outputs *out, const elements *e,
     kernel *k = lw->out->k;
     for (int64_t by = e->factor.by; by > 1 && k->lanes > 8; by = (by + 1) / 2)
         k->lanes /= 2;
+    if (e->factor.by > 8) { /* which are taken apart in blocks of a line */
+        opt_ids ids = {0};
+        opt_reach(lw->l->ir, lw->arena, out->term.n, out->term.at, &ids);
+        const uint32_t lanes = SK_LINE / sk_widest(lw->l, &ids, out->term.n, out->term.at);
+        k->lanes = (uint16_t)(k->lanes < lanes ? lanes : k->lanes);
+    }
     if (sk_walks_alone(lw, out->term.n, out->term.at, d))
         k->lanes = 1;
 }
@@ -238,7 +258,7 @@ static k_val begin_interleaved(void *env, k_val position, k_val quotient)
     e->lw->element = e->at;
     sk_bind(e->lw, e->linear, e->at);
     if (c->loop->rank > 1)
-        sk_bind_runs(e->lw, 0, c->loop->rank - e->factor.digit, e->factor.digit ? quotient : e->at);
+        sk_bind_runs(e->lw, 0, c->loop->rank - e->factor.digits, e->factor.digits ? quotient : e->at);
     return e->at;
 }
 
@@ -339,7 +359,7 @@ static sk_factor factor_of_flat(const sk_lower *lw, const sk_outputs *out, const
     for (unsigned d = 0; d <= last && c->loop->rank > 1; d++)
         used |= lw->space.run[d] && lw->space.used[d];
     if (used && lw->space.run[last] == 1)
-        f = sk_factor_of_extent(lw, out->term.n, out->term.at, at->at[last], c->loop->shape[last]);
+        f = sk_lane_factor(lw, out, at);
     return f.by > 1 ? f : sk_find_factor(lw, out->term.n, out->term.at, at->linear);
 }
 
@@ -360,7 +380,7 @@ static void begin_of_pair(void *env, k_val position)
     k_builder *b = &e->lw->b;
     k_val of = k_i64(b, e->factor.by), column = sk_add(e->lw, e->left, position);
     begin_pair(e, position, k_let(b, OP_QUOT, column, of, 0));
-    sk_bind(e->lw, e->factor.variable, k_let(b, OP_REM, column, of, 0));
+    sk_bind(e->lw, e->factor.digit[0], k_let(b, OP_REM, column, of, 0));
 }
 
 static void few_of_pairs(void *env, k_val from, k_val count)
@@ -500,8 +520,9 @@ void sk_build_map_rows(sk_lower *lw)
     k_val left = sk_mul(lw, tile, width);
     k_val count = sk_min(lw, width, sk_sub(lw, columns, left));
     k_val first = sk_max(lw, sk_mul(lw, group, rows_piece), k_i64(b, 0)); /* so that it is seen */
+    const bool pairs = c->pairs && !options->group && options->vector_bytes;
     elements e = {.lw = lw, .out = &out, .linear = lw->at.linear, .left = left};
-    e.column = c->loop->rank - c->inner - (c->pairs ? 1u : 0u);
+    e.column = c->loop->rank - c->inner - (pairs ? 1u : 0u);
     sk_odometer count_up = {0};
     if (options->row)
         sk_begin_odometer(lw, &count_up, 0, e.column, first);
@@ -514,12 +535,12 @@ void sk_build_map_rows(sk_lower *lw)
     sk_directions d = directions_of_rows(lw, lw->at.linear, e.column);
     e.cuts = sk_find_stretches(lw, out.term.n, out.term.at, &d);
     e.factor = (sk_factor){.by = 1};
-    if (c->pairs)
+    if (pairs)
         e.factor = factor_of_flat(lw, &out, &lw->at);
     else if (lw->space.run[e.column] == 1 && lw->space.used[e.column])
         e.factor = sk_find_factor(lw, out.term.n, out.term.at, lw->at.at[e.column]);
     adjust_lanes(lw, &out, &e, &d);
-    if (c->pairs)
+    if (pairs)
         interleaved_elements(&e, left, count, begin_pair, few_of_pairs, fetch_row);
     else if (e.factor.by > 1)
         interleaved_elements(&e, left, count, begin_interleaved_column, few_columns, fetch_row);

@@ -2,6 +2,7 @@
 #ifndef SN_SKELETON_MAP_H
 #define SN_SKELETON_MAP_H
 
+#include "skeleton/element/interleave.h"
 #include "skeleton/variants.h"
 
 /* Begins a kernel that stores elements: what sk_open wants is set. Collects the terms of all that is stored, in order
@@ -34,6 +35,11 @@ opt_ids sk_reads_across(sk_lower *lw, const sk_outputs *out, const sk_index *at)
 
 /* Are rows of the innermost extent copied as they are, from places that do not follow each other as rows do? */
 bool sk_copies_short_rows(const sk_lower *lw, const sk_outputs *out, const sk_index *at);
+
+/* Is it known where all neighbours in the innermost dimension read? */
+bool sk_knows_rows(const sk_lower *lw, const sk_outputs *out, const sk_index *at);
+/* A lane has all elements of innermost dimensions, whose extents are small and known, if that helps the reads. */
+sk_factor sk_lane_factor(const sk_lower *lw, const sk_outputs *out, const sk_index *at);
 
 typedef struct sk_across { /* what such loops write: outer x turns x between x columns */
     int64_t outer, turns, between, columns;

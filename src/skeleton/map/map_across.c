@@ -93,6 +93,19 @@ static bool follows(const sk_forms *rows, const l_cluster *loop, const ir_node *
     return ir_info(rows->p, read->array)->shape[last] == loop->shape[loop->rank - 1];
 }
 
+bool sk_knows_rows(const sk_lower *lw, const sk_outputs *out, const sk_index *at)
+{
+    sk_forms lanes = forms_along(lw, out, at, lw->cluster->loop->rank - 1u);
+    for (uint32_t i = 0; i < lanes.ids.n; i++) {
+        const ir_node *n = ir_at(lanes.p, lanes.ids.at[i]);
+        bool linear = n->kind == IR_READ && n->flags & IR_LINEAR;
+        if (linear ? sk_form_of(&lanes, lanes.p->arg.at[n->args]).kind == SK_UNKNOWN
+                   : n->kind == IR_READ && distance_of(&lanes, n) == NOT_KNOWN)
+            return false;
+    }
+    return true;
+}
+
 bool sk_copies_short_rows(const sk_lower *lw, const sk_outputs *out, const sk_index *at)
 {
     const l_cluster *loop = lw->cluster->loop;
@@ -129,8 +142,7 @@ uint8_t sk_find_across(sk_lower *lw, const sk_cluster *c, const sk_outputs *out,
     uint32_t most = 0;
     uint8_t found = 0;
     unsigned last = c->loop->rank - 1u;
-    bool small = c->inner == 1 && c->used[last] &&
-                 sk_factor_of_extent(lw, out->term.n, out->term.at, at->at[last], c->loop->shape[last]).by > 1;
+    bool small = c->inner == 1 && c->used[last] && sk_lane_factor(lw, out, at).by > 1;
     if (!c->uses_index || small || !is_plain(&lanes)) /* small known extents are a lane's */
         return 0;
     for (unsigned d = 0; d + c->inner < c->loop->rank; d++) {

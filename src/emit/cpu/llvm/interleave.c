@@ -171,9 +171,9 @@ unsigned cg_store_interleaved(cg *g, k_ref first)
 
 enum { SEARCHED = 400 };
 
-/* The loads behind `first`, and it, of elements 0 ... n - 1 of what each lane reads; false: some are not there, or
- * might not be made. */
-static bool find_group(const cg *g, k_ref first, unsigned n, k_ref *group, k_ref *lowest)
+/* The loads behind `first`, and it, of elements 0 ... n - 1 of what each lane reads, which itself is number `own` of
+ * these; false: some are not there, or might not be made. */
+static bool find_group(const cg *g, k_ref first, unsigned n, k_ref *group, unsigned *own)
 {
     const kernel *k = g->k;
     const k_stmt *s = &k->stmt.at[first];
@@ -200,11 +200,13 @@ static bool find_group(const cg *g, k_ref first, unsigned n, k_ref *group, k_ref
         if (at < n && !group[at])
             group[at] = found[i];
     }
-    for (unsigned i = 0; i < n; i++)
+    *own = n;
+    for (unsigned i = 0; i < n; i++) {
         if (!group[i])
             return false;
-    *lowest = group[0];
-    return true;
+        *own = group[i] == first ? i : *own;
+    }
+    return *own < n;
 }
 
 /* A load that was made with one before it. In the next turn of an unrolled loop it is another element. */
@@ -228,14 +230,14 @@ static void drop_early(cg *g)
     g->early_loads = kept;
 }
 
-/* Columns of whole rows, or, where not all lanes are on, one by one. What waits to be taken is there behind the branch,
- * too. */
-static void load_columns(cg *g, k_ref id, unsigned n, cg_ref *column)
+/* Columns of whole rows, of which the load is column `own`, or, where not all lanes are on, one by one. What waits to
+ * be taken is there behind the branch, too. */
+static void load_columns(cg *g, k_ref id, unsigned own, unsigned n, cg_ref *column)
 {
     const k_stmt *s = &g->k->stmt.at[id];
     ir_type t = (ir_type)g->k->mem.at[s->mem].type;
     LLVMTypeRef vector = LLVMVectorType(cg_stored(g, t), g->lanes);
-    cg_ref from = cg_element(g, s->mem, cg_scalar(g, s->in[0]));
+    cg_ref here = LLVMBuildSub(g->b, cg_scalar(g, s->in[0]), cg_i64(g, own), ""), from = cg_element(g, s->mem, here);
     LLVMBasicBlockRef before = cg_here(g), whole = NULL, part = NULL, end = NULL;
     if (g->mask.on) {
         whole = cg_block(g, "rows");
@@ -254,7 +256,7 @@ static void load_columns(cg *g, k_ref id, unsigned n, cg_ref *column)
     cg_at(g, part);
     cg_ref first = cg_index_vec(g, s->in[0]);
     for (unsigned i = 0; i < n; i++) {
-        cg_ref behind = LLVMConstInt(LLVMGetElementType(LLVMTypeOf(first)), i, false);
+        cg_ref behind = LLVMConstInt(LLVMGetElementType(LLVMTypeOf(first)), (uint64_t)i - own, true);
         single[i] = cg_gather(g, s->mem, LLVMBuildAdd(g->b, first, cg_splat(g, behind), ""), g->mask.on);
     }
     cg_br(g, end);
@@ -283,15 +285,15 @@ cg_ref cg_load_interleaved(cg *g, k_ref id)
         !cg_has_columns(g, bytes, (unsigned)index->step))
         return NULL;
     unsigned n = (unsigned)index->step;
-    k_ref group[MOST], lowest;
+    k_ref group[MOST];
     cg_ref column[MOST];
-    /* the address is that of a value which must be there already */
-    if (!find_group(g, id, n, group, &lowest) || lowest != id)
+    unsigned place;
+    if (!find_group(g, id, n, group, &place))
         return NULL;
     drop_early(g);
     if (g->early_loads + n > CG_MOST_EARLY)
         return NULL;
-    load_columns(g, id, n, column);
+    load_columns(g, id, place, n, column);
     for (unsigned i = 0; i < n; i++) {
         if (group[i] == id)
             own = column[i];
