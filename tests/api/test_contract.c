@@ -47,6 +47,9 @@ static void products_of_all_shapes(void **state)
          18);
     both("[n,k]T, [m,k]T -> [n,m]T", product_with_rows, "f64", SMALL, 12, 40, 40, 13, 100, 64, 4, 300, 31, 40, 9, 50);
     both("[k,n]T, [k,m]T -> [n,m]T", transposed_product, "f32 i32", SMALL, 40, 12, 40, 100, 13, 64, 300, 4, 31);
+    /* few columns: tiles of half a register, and no more rows than lanes */
+    both("[k,n]T, [k,m]T -> [n,m]T", transposed_product, "f32 f64 i32", SMALL, 5000, 8, 8, 5000, 10, 10, 700, 12,
+         11, 4100, 9, 15, 300, 13, 9, 2000, 4, 4, 9000, 5, 7, 500, 30, 8, 1000, 7, 5);
 }
 
 struct operands {

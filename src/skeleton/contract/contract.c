@@ -127,8 +127,11 @@ bool sk_launch_contract(const sk_call *x, sk_geometry *g)
     if (!x->rows || !length || rows < FEWEST_ROWS || (c->loop->ordered && !brief) || rows * columns * length < LEAST)
         return false;
     tile t = tile_for(of, x->o, rows, columns, length);
-    if (t.lanes > columns || t.lanes * (int64_t)of->widest < (int64_t)x->o->vector_bytes)
+    const int64_t bytes = t.lanes * (int64_t)of->widest, full = (int64_t)x->o->vector_bytes;
+    if (t.lanes > columns || bytes < (brief || of->folds ? full : full / 2)) /* of a half what begins and ends counts */
         return false;
+    if (t.rows > t.lanes) /* panels of rows are packed by one gang */
+        t.rows = pieces_of(rows, pieces_of(rows, t.lanes));
     t.brief = brief;
     t.once = !brief && length <= SK_ACCUMULATORS;
     t.made_brief = of->folds && rows <= SK_SHORT;
