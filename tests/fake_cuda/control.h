@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum { FAKE_CUDA_LAST = 64 }; /* launches that are remembered */
+
 /* libfake_cuda.so: `fake_cuda`. Change it while nobody calls. */
 typedef struct fake_cuda_control {
     long fail_at;   /* this many more calls succeed, then every one fails until `failures` have; -1: none */
@@ -16,6 +18,8 @@ typedef struct fake_cuda_control {
     /* counted: */
     long calls, launches, blocks, host_blocks, modules, streams, events,
         retained;                                                          /* the first two ever, the others now */
+    long made, recorded, awaited, waited;                                          /* ever: streams, events, waits of streams, of the host */
+    long launched_in[FAKE_CUDA_LAST]; /* of launch number n at n % FAKE_CUDA_LAST: the number of its stream, from 0 */
     long mistakes;                                                         /* of the caller: see `mistake` */
     char mistake[256];                                                     /* the first */
     char last_failed[64];                                                  /* the call that was made to fail */

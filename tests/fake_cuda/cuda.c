@@ -52,11 +52,17 @@ struct cu_function_s {
     int most_shared;
 };
 
-struct cu_event_s {
+/* An event as it was recorded once: who waits for it waits for this, though it be recorded again meanwhile. */
+typedef struct moment {
     long at;                /* nanoseconds; 0: it has not happened */
-    struct cu_stream_s *in; /* where it was recorded last, and is still to happen */
-    unsigned users;         /* commands that wait for it or make it happen */
-    bool untimed, gone;     /* gone: the caller has destroyed it */
+    struct cu_stream_s *in; /* where it is still to happen */
+    unsigned users;         /* the event, and commands that wait for it or make it happen */
+} moment;
+
+struct cu_event_s {
+    struct cu_event_s *next;
+    moment *last; /* NULL: it was never recorded */
+    bool untimed;
 };
 
 typedef enum { DO_COPY, DO_CLEAR, DO_LAUNCH, DO_MARK, DO_AWAIT } command_kind;
@@ -69,7 +75,7 @@ typedef struct command {
     size_t bytes;
     unsigned char value;
     struct cu_function_s *function;
-    struct cu_event_s *event;
+    moment *moment;
     unsigned grid, group, shared;
     char *arguments; /* 8 bytes each */
 } command;
@@ -77,6 +83,8 @@ typedef struct command {
 struct cu_stream_s {
     struct cu_stream_s *next;
     command *first, **end;
+    long number;
+    bool waits; /* a command of it is waiting for another stream */
 };
 
 __attribute__((visibility("default")))
@@ -85,6 +93,7 @@ fake_cuda_control fake_cuda = {.fail_at = -1, .failures = -1, .error = 2, .memor
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of everything */
 static block *blocks; /* like what follows: what callers have not given back, or what failed to be */
 static cu_stream streams;
+static cu_event events;
 static cu_module modules;
 static struct cu_context_s contexts[DEVICES] = {{0}, {1}, {2}};
 static int retained[DEVICES];
@@ -372,26 +381,29 @@ cu_result fake_alloc_host(void **p, size_t bytes)
 
 static long now = 1; /* nanoseconds, which pass while launches run */
 
-static int drain(cu_stream s);
+static int run_first(cu_stream s);
 
-static void let_go(struct cu_event_s *e)
+static void let_go(moment *m)
 {
-    if (!--e->users && e->gone)
-        free(e);
+    if (m && !--m->users)
+        free(m);
 }
 
-static void mark(struct cu_event_s *e)
+static void mark(moment *m)
 {
-    e->at = now;
-    e->in = NULL;
-    let_go(e);
+    m->at = now;
+    m->in = NULL;
 }
 
-static void await(struct cu_event_s *e)
+/* Does of a stream what stands before a moment, and no more. */
+static int await(moment *m)
 {
-    if (e->in)
-        drain(e->in);
-    let_go(e);
+    int r = CU_SUCCESS;
+    if (m->in && m->in->waits)
+        return mistake("streams wait for each other", LAUNCH_FAILED);
+    while (m->in && r == CU_SUCCESS)
+        r = run_first(m->in);
+    return r;
 }
 
 /* Of the threads of a block: for all launches, since new memory costs more than most launches do. */
@@ -412,9 +424,9 @@ static const char *run(const command *c)
     else if (c->what == DO_CLEAR)
         memset(c->to, c->value, c->bytes);
     else if (c->what == DO_MARK)
-        mark(c->event);
-    else if (c->what == DO_AWAIT)
-        await(c->event);
+        mark(c->moment);
+    else if (c->what == DO_AWAIT && await(c->moment) != CU_SUCCESS)
+        return "a wait";
     if (c->what != DO_LAUNCH)
         return NULL;
     now += FAKE_CUDA_LAUNCH_NS;
@@ -425,18 +437,31 @@ static const char *run(const command *c)
     return stacks && c->function->launch(arguments, c->grid, c->group, c->shared, fake_cuda.backwards, stacks) ? NULL : "a launch";
 }
 
+static int run_first(cu_stream s)
+{
+    int r = CU_SUCCESS;
+    command *c = s->first;
+    s->waits = true;
+    if (run(c))
+        r = mistake("threads of a block part ways, or shared memory is too small", LAUNCH_FAILED);
+    s->waits = false;
+    s->first = c->next;
+    if (!s->first)
+        s->end = &s->first;
+    let_go(c->moment);
+    free(c->arguments);
+    free(c);
+    return r;
+}
+
 /* Does what a stream still has to do. */
 static int drain(cu_stream s)
 {
     int r = CU_SUCCESS;
-    for (command *next; s->first; s->first = next) {
-        next = s->first->next;
-        if (run(s->first))
-            r = mistake("threads of a block part ways, or shared memory is too small", LAUNCH_FAILED);
-        free(s->first->arguments);
-        free(s->first);
+    while (s->first) {
+        int last = run_first(s);
+        r = last != CU_SUCCESS ? last : r;
     }
-    s->end = &s->first;
     return r;
 }
 
@@ -458,6 +483,7 @@ cu_result fake_stream_create(cu_stream *s, unsigned flags)
     if (!*s || flags > 1)
         return leave(INVALID_VALUE);
     (*s)->end = &(*s)->first;
+    (*s)->number = fake_cuda.made++;
     (*s)->next = streams;
     streams = *s;
     fake_cuda.streams++;
@@ -484,6 +510,8 @@ cu_result fake_event_create(cu_event *e, unsigned flags)
     if (!*e || (flags & ~(unsigned)CU_EVENT_UNTIMED))
         return leave(INVALID_VALUE);
     (*e)->untimed = flags != 0;
+    (*e)->next = events;
+    events = *e;
     fake_cuda.events++;
     return leave(CU_SUCCESS);
 }
@@ -491,9 +519,12 @@ cu_result fake_event_create(cu_event *e, unsigned flags)
 cu_result fake_event_destroy(cu_event e)
 {
     ENTER("cuEventDestroy_v2", true)
-    e->gone = true;
-    if (!e->users)
-        free(e);
+    cu_event *at = &events;
+    while (*at != e)
+        at = &(*at)->next;
+    *at = e->next;
+    let_go(e->last);
+    free(e);
     fake_cuda.events--;
     return leave(CU_SUCCESS);
 }
@@ -501,43 +532,47 @@ cu_result fake_event_destroy(cu_event e)
 cu_result fake_event_record(cu_event e, cu_stream s)
 {
     ENTER("cuEventRecord", true)
-    command *c = append(s, DO_MARK);
-    if (!c)
+    moment *m = calloc(1, sizeof(*m));
+    command *c = m ? append(s, DO_MARK) : NULL;
+    if (!c) {
+        free(m);
         return leave(CU_OUT_OF_MEMORY);
-    c->event = e;
-    e->at = 0;
-    e->in = s;
-    e->users++;
+    }
+    *m = (moment){.in = s, .users = 2};
+    c->moment = m;
+    let_go(e->last);
+    e->last = m;
+    fake_cuda.recorded++;
     return leave(CU_SUCCESS);
 }
 
 cu_result fake_event_wait(cu_event e)
 {
     ENTER("cuEventSynchronize", true)
-    if (e->gone)
-        return leave(mistake("cuEventSynchronize of an event that was destroyed", INVALID_VALUE));
-    return leave(e->in ? drain(e->in) : CU_SUCCESS);
+    fake_cuda.waited++;
+    return leave(e->last ? await(e->last) : CU_SUCCESS);
 }
 
 cu_result fake_stream_await(cu_stream s, cu_event e, unsigned flags)
 {
     ENTER("cuStreamWaitEvent", true)
-    if (flags || e->gone)
-        return leave(mistake("cuStreamWaitEvent for an event that was destroyed, or with flags", INVALID_VALUE));
+    if (flags || !e->last)
+        return leave(mistake("cuStreamWaitEvent for an event that was not recorded, or with flags", INVALID_VALUE));
     command *c = append(s, DO_AWAIT);
     if (!c)
         return leave(CU_OUT_OF_MEMORY);
-    c->event = e;
-    e->users++;
+    c->moment = e->last;
+    e->last->users++;
+    fake_cuda.awaited++;
     return leave(CU_SUCCESS);
 }
 
 cu_result fake_event_between(float *milliseconds, cu_event from, cu_event to)
 {
     ENTER("cuEventElapsedTime", true)
-    if (!from->at || !to->at || from->untimed || to->untimed)
+    if (!from->last || !to->last || !from->last->at || !to->last->at || from->untimed || to->untimed)
         return leave(mistake("cuEventElapsedTime of events that did not happen", INVALID_VALUE));
-    *milliseconds = (float)(to->at - from->at) * 1e-6f;
+    *milliseconds = (float)(to->last->at - from->last->at) * 1e-6f;
     return leave(CU_SUCCESS);
 }
 
@@ -756,7 +791,7 @@ cu_result fake_launch(cu_function f, unsigned grid_x, unsigned grid_y, unsigned 
     c->group = block_x;
     c->shared = shared;
     c->arguments = take_arguments(f, arguments);
-    fake_cuda.launches++;
+    fake_cuda.launched_in[fake_cuda.launches++ % FAKE_CUDA_LAST] = s->number;
     fake_cuda.last_grid = grid_x;
     fake_cuda.last_group = block_x;
     fake_cuda.last_shared = shared;

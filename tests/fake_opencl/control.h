@@ -1,5 +1,6 @@
-/* How tests steer the library that stands in for OpenCL's loader: found with dlsym as `fake_opencl`. Change it while
- * nobody calls. Set all of it to zero but for what follows: a platform with one device that can do everything. */
+/* How tests steer the library that stands in for OpenCL's loader, and see what it was asked for: found with dlsym as
+ * `fake_opencl`. Change it while nobody calls. Set all of it to zero but for what follows: a platform with one device
+ * that can do everything. */
 #ifndef SN_TESTS_FAKE_OPENCL_CONTROL_H
 #define SN_TESTS_FAKE_OPENCL_CONTROL_H
 
@@ -7,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { FAKE_OPENCL_WAITS = 8, FAKE_OPENCL_PUTS = 1024 };
 enum { FAKE_OPENCL_LAUNCH_NS = 1234 }; /* what a launch takes by the events of this driver */
 
 typedef struct fake_launch {
@@ -14,6 +16,16 @@ typedef struct fake_launch {
     unsigned arguments;
     const void *const *value; /* per argument: the scalar's bytes, or what fake_block turns into a block's memory */
 } fake_launch;
+
+/* What was put into a queue; clFinish, too. */
+typedef struct fake_put {
+    const char *call;
+    long queue, event; /* numbers of the queue, from 1; of the event that it makes, from 1; 0: it makes none */
+    bool flushed;      /* the queue was told to begin with it */
+    unsigned waits;    /* for events, which had been flushed when it was put in */
+    long wait[FAKE_OPENCL_WAITS];
+    bool early; /* it waits for one that had not been */
+} fake_put;
 
 typedef struct fake_opencl_control {
     long fail_at;  /* number of the call that fails, from 1; 0: none. Releasing and asking never fail */
@@ -33,12 +45,15 @@ typedef struct fake_opencl_control {
     void *env;
 
     /* counted: */
-    long calls, built, loaded, launches, uploads, downloads, copies;
+    long calls, built, loaded, launches, uploads, downloads, copies, waited; /* waited: for events */
     long objects;         /* that exist: contexts, queues, blocks, programs, kernels, events */
     size_t group;         /* of the last launch */
     char source[1 << 16]; /* of the last program, cut */
     char options[256];    /* of the last build */
-    char failed[64];       /* the first call that was made to fail; set it to "" before */
+    long queues, events;  /* ever made; both are numbered */
+    unsigned puts;        /* set it to 0 to begin anew; what is too many is left out */
+    fake_put put[FAKE_OPENCL_PUTS];
+    char failed[64]; /* the first call that was made to fail; set it to "" before */
 } fake_opencl_control;
 
 #endif

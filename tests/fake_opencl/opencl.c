@@ -1,5 +1,6 @@
 /* A library that stands in for OpenCL's loader: memory is the host's, programs are kept as text, launches are handed to
- * the test, and any call fails when a test wants it to. Queues do their work at once. */
+ * the test, and any call fails when a test wants it to. Queues do their work at once, and tell what it would have
+ * waited for. */
 #include "fake_opencl/control.h"
 
 #include "device/opencl_api.h"
@@ -41,9 +42,11 @@ struct ocl_kernel_object {
     unsigned char value[MOST_ARGUMENTS][8];
 };
 struct ocl_queue_object {
+    long number;
     bool profiles;
 };
 struct ocl_event_object {
+    long users, number, queue;
     bool timed;
     uint64_t start, end;
 };
@@ -85,6 +88,35 @@ static int32_t gone(void *o)
     free(o);
     count(&fake_opencl.objects, -1);
     return OCL_SUCCESS;
+}
+
+static bool is_flushed(long event)
+{
+    for (unsigned i = fake_opencl.puts; i-- > 0;)
+        if (fake_opencl.put[i].event == event)
+            return fake_opencl.put[i].flushed;
+    return true;
+}
+
+/* Work is in a queue: it is done already, but the test sees what it would have waited for. */
+static void put(const char *call, ocl_queue q, uint32_t n, const ocl_event *events, ocl_event *event)
+{
+    long number = 0;
+    if (event) {
+        *event = object(sizeof(**event));
+        number = __atomic_add_fetch(&fake_opencl.events, 1, __ATOMIC_RELAXED);
+        **event = (struct ocl_event_object){1, number, q->number, q->profiles, 1000, 1000};
+    }
+    pthread_mutex_lock(&lock);
+    if (fake_opencl.puts < FAKE_OPENCL_PUTS) {
+        fake_put p = {.call = call, .queue = q->number, .event = number, .waits = n};
+        for (uint32_t i = 0; i < n && i < FAKE_OPENCL_WAITS; i++) {
+            p.wait[i] = events[i]->number;
+            p.early |= events[i]->queue != q->number && !is_flushed(events[i]->number);
+        }
+        fake_opencl.put[fake_opencl.puts++] = p;
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 /* For functions that make something: the status goes out by a pointer. */
@@ -207,6 +239,7 @@ EXPORT ocl_queue clCreateCommandQueue(ocl_context c, ocl_device d, uint64_t prop
         return NULL;
     ocl_queue q = object(sizeof(*q));
     q->profiles = properties & OCL_QUEUE_PROFILING_ENABLE;
+    q->number = __atomic_add_fetch(&fake_opencl.queues, 1, __ATOMIC_RELAXED);
     return q;
 }
 
@@ -257,7 +290,7 @@ static int32_t fits(ocl_mem m, size_t offset, size_t bytes)
 EXPORT int32_t clEnqueueReadBuffer(ocl_queue q, ocl_mem m, uint32_t waits, size_t offset, size_t bytes, void *to,
                                    uint32_t n, const ocl_event *events, ocl_event *event)
 {
-    (void)q, (void)waits, (void)n, (void)events, (void)event;
+    (void)waits;
     int32_t said = counted(__func__);
     if (said == OCL_SUCCESS)
         said = fits(m, offset, bytes);
@@ -265,13 +298,15 @@ EXPORT int32_t clEnqueueReadBuffer(ocl_queue q, ocl_mem m, uint32_t waits, size_
         memcpy(to, m->at + offset, bytes);
         count(&fake_opencl.downloads, 1);
     }
+    if (said == OCL_SUCCESS)
+        put(__func__, q, n, events, event);
     return said;
 }
 
 EXPORT int32_t clEnqueueWriteBuffer(ocl_queue q, ocl_mem m, uint32_t waits, size_t offset, size_t bytes,
                                     const void *from, uint32_t n, const ocl_event *events, ocl_event *event)
 {
-    (void)q, (void)waits, (void)n, (void)events, (void)event;
+    (void)waits;
     int32_t said = counted(__func__);
     if (said == OCL_SUCCESS)
         said = fits(m, offset, bytes);
@@ -279,13 +314,14 @@ EXPORT int32_t clEnqueueWriteBuffer(ocl_queue q, ocl_mem m, uint32_t waits, size
         memcpy(m->at + offset, from, bytes);
         count(&fake_opencl.uploads, 1);
     }
+    if (said == OCL_SUCCESS)
+        put(__func__, q, n, events, event);
     return said;
 }
 
 EXPORT int32_t clEnqueueCopyBuffer(ocl_queue q, ocl_mem from, ocl_mem to, size_t offset, size_t at, size_t bytes,
                                    uint32_t n, const ocl_event *events, ocl_event *event)
 {
-    (void)q, (void)n, (void)events, (void)event;
     int32_t said = counted(__func__);
     if (said == OCL_SUCCESS)
         said = fits(from, offset, bytes) == OCL_SUCCESS ? fits(to, at, bytes) : -30;
@@ -293,18 +329,21 @@ EXPORT int32_t clEnqueueCopyBuffer(ocl_queue q, ocl_mem from, ocl_mem to, size_t
         memcpy(to->at + at, from->at + offset, bytes);
         count(&fake_opencl.copies, 1);
     }
+    if (said == OCL_SUCCESS)
+        put(__func__, q, n, events, event);
     return said;
 }
 
 EXPORT int32_t clEnqueueFillBuffer(ocl_queue q, ocl_mem m, const void *pattern, size_t size, size_t offset,
                                    size_t bytes, uint32_t n, const ocl_event *events, ocl_event *event)
 {
-    (void)q, (void)n, (void)events, (void)event;
     int32_t said = counted(__func__);
     if (said == OCL_SUCCESS)
         said = size && offset % size == 0 && bytes % size == 0 ? fits(m, offset, bytes) : -30;
     for (size_t at = 0; said == OCL_SUCCESS && at < bytes; at += size)
         memcpy(m->at + offset + at, pattern, size);
+    if (said == OCL_SUCCESS)
+        put(__func__, q, n, events, event);
     return said;
 }
 
@@ -326,14 +365,21 @@ EXPORT int32_t clEnqueueUnmapMemObject(ocl_queue q, ocl_mem m, void *at, uint32_
 
 EXPORT int32_t clFlush(ocl_queue q)
 {
-    (void)q;
-    return counted(__func__);
+    int32_t said = counted(__func__);
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < fake_opencl.puts && said == OCL_SUCCESS; i++)
+        fake_opencl.put[i].flushed |= fake_opencl.put[i].queue == q->number;
+    pthread_mutex_unlock(&lock);
+    return said;
 }
 
+/* What is put into any queue from then on is behind it, as the host waits. */
 EXPORT int32_t clFinish(ocl_queue q)
 {
-    (void)q;
-    return counted(__func__);
+    int32_t said = counted(__func__);
+    if (said == OCL_SUCCESS)
+        put(__func__, q, 0, NULL, NULL);
+    return said;
 }
 
 /* --- programs --- */
@@ -451,7 +497,7 @@ EXPORT int32_t clEnqueueNDRangeKernel(ocl_queue q, ocl_kernel k, uint32_t dimens
                                       const size_t *global, const size_t *local, uint32_t n, const ocl_event *events,
                                       ocl_event *event)
 {
-    (void)offset, (void)n, (void)events;
+    (void)offset;
     int32_t said = counted(__func__);
     if (said != OCL_SUCCESS)
         return said;
@@ -466,34 +512,33 @@ EXPORT int32_t clEnqueueNDRangeKernel(ocl_queue q, ocl_kernel k, uint32_t dimens
     fake_opencl.group = *local;
     if (fake_opencl.run)
         fake_opencl.run(fake_opencl.env, &l);
-    if (event) {
-        *event = object(sizeof(**event));
-        **event = (struct ocl_event_object){q->profiles, 1000, 1000 + FAKE_OPENCL_LAUNCH_NS};
-    }
+    put(__func__, q, n, events, event);
+    if (event)
+        (*event)->end = 1000 + FAKE_OPENCL_LAUNCH_NS;
     return OCL_SUCCESS;
 }
 
 /* All work is done when it is put in. */
 EXPORT int32_t clEnqueueMarkerWithWaitList(ocl_queue q, uint32_t n, const ocl_event *events, ocl_event *event)
 {
-    (void)events;
     int32_t said = counted(__func__);
     if (said != OCL_SUCCESS)
         return said;
     if (n || !event)
         return -57;
-    *event = object(sizeof(**event));
-    **event = (struct ocl_event_object){q->profiles, 1000, 1000};
+    put(__func__, q, n, events, event);
     return OCL_SUCCESS;
 }
 
 EXPORT int32_t clEnqueueBarrierWithWaitList(ocl_queue q, uint32_t n, const ocl_event *events, ocl_event *event)
 {
-    (void)q;
     int32_t said = counted(__func__);
     if (said != OCL_SUCCESS)
         return said;
-    return n == 1 && events && *events && !event ? OCL_SUCCESS : -57;
+    if (!n || !events || !*events || event)
+        return -57;
+    put(__func__, q, n, events, event);
+    return OCL_SUCCESS;
 }
 
 EXPORT int32_t clWaitForEvents(uint32_t n, const ocl_event *events)
@@ -501,12 +546,21 @@ EXPORT int32_t clWaitForEvents(uint32_t n, const ocl_event *events)
     int32_t said = counted(__func__);
     if (said != OCL_SUCCESS)
         return said;
+    count(&fake_opencl.waited, 1);
     return n == 1 && events && *events ? OCL_SUCCESS : -57;
+}
+
+EXPORT int32_t clRetainEvent(ocl_event e)
+{
+    int32_t said = counted(__func__);
+    if (said == OCL_SUCCESS)
+        __atomic_add_fetch(&e->users, 1, __ATOMIC_ACQ_REL);
+    return said;
 }
 
 EXPORT int32_t clReleaseEvent(ocl_event e)
 {
-    return gone(e);
+    return __atomic_sub_fetch(&e->users, 1, __ATOMIC_ACQ_REL) ? OCL_SUCCESS : gone(e);
 }
 
 EXPORT int32_t clGetEventProfilingInfo(ocl_event e, uint32_t question, size_t room, void *value, size_t *needed)
