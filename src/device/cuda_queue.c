@@ -1,7 +1,9 @@
-/* Work in order on a CUDA device: a stream each. Small copies go through page-locked memory of the queue, so that they
- * do not make the host wait for what stands before them. Every launch that may fail has an error record of its own: the
- * launches behind it compute from what the failed one left undone, and what they report is not the user's mistake. */
+/* Work on a CUDA device: in a stream, or, where launches say what they touch, in several, which wait for events of each
+ * other (device/lanes.h). Small copies go through page-locked memory of the queue, so that they do not make the host
+ * wait for what stands before them. Every launch that may fail has an error record of its own: the launches behind it
+ * compute from what the failed one left undone, and what they report is not the user's mistake. */
 #include "device/cuda_device.h"
+#include "device/lanes.h"
 
 #include <stdio.h>
 
@@ -18,10 +20,13 @@ typedef struct download { /* waits in staging memory for the queue to finish */
 
 struct device_queue {
     driver_queue common;
-    cu_stream stream;
-    cu_pointer record; /* RECORDS of them, on the device */
-    char *staging;     /* page-locked: STAGING_BYTES, then room for the records */
-    size_t staged;     /* bytes in use */
+    cu_stream stream[LANES]; /* all but the first are made when first needed */
+    lanes lanes;
+    bool spread;                    /* there may be work in other streams than the first */
+    cu_event done[LANES_MOST_WORK]; /* behind what is in the lanes; made when first needed */
+    cu_pointer record;              /* RECORDS of them, on the device */
+    char *staging;                  /* page-locked: STAGING_BYTES, then room for the records */
+    size_t staged;                  /* bytes in use */
     download waiting[DOWNLOADS];
     uint32_t downloads;
     cu_event before, behind; /* the last launch; made when first timed */
@@ -56,8 +61,12 @@ static void free_inside(cuda *d, device_queue *q, bool inside)
         d->api.event_destroy(q->behind);
     if (inside && q->turn)
         d->api.event_destroy(q->turn);
-    if (inside && q->stream)
-        d->api.stream_destroy(q->stream);
+    for (uint32_t i = 0; inside && i < LANES_MOST_WORK; i++)
+        if (q->done[i])
+            d->api.event_destroy(q->done[i]);
+    for (uint32_t i = 0; inside && i < LANES; i++)
+        if (q->stream[i])
+            d->api.stream_destroy(q->stream[i]);
     if (inside && q->record)
         d->api.release(q->record);
     if (inside && q->staging)
@@ -69,8 +78,8 @@ static bool fill_queue(cuda *d, device_queue *q)
 {
     const size_t records = RECORDS * sizeof(record);
     void *staging = NULL;
-    if (d->api.stream_create(&q->stream, CU_STREAM_ALONE) != CU_SUCCESS) {
-        q->stream = NULL;
+    if (d->api.stream_create(&q->stream[0], CU_STREAM_ALONE) != CU_SUCCESS) {
+        q->stream[0] = NULL;
         return false;
     }
     if (d->api.alloc(&q->record, records) != CU_SUCCESS) {
@@ -80,7 +89,8 @@ static bool fill_queue(cuda *d, device_queue *q)
     if (d->api.alloc_host(&staging, STAGING_BYTES + records) != CU_SUCCESS)
         return false;
     q->staging = staging;
-    return d->api.clear(q->record, 0, records, q->stream) == CU_SUCCESS;
+    return d->api.clear(q->record, 0, records, q->stream[0]) == CU_SUCCESS &&
+           d->api.stream_wait(q->stream[0]) == CU_SUCCESS; /* launches in other streams write records, too */
 }
 
 static device_queue *new_queue(cuda *d)
@@ -113,6 +123,18 @@ device_queue *cuda_open_queue(device *base, struct ir_trace *trace, device_state
     return q;
 }
 
+/* Waits for all that was put into any stream. */
+static cu_result wait_for_all(cuda *d, device_queue *q)
+{
+    cu_result result = CU_SUCCESS;
+    for (uint32_t i = 0; i < LANES && (i == 0 || q->spread); i++) {
+        const cu_result said = q->stream[i] ? d->api.stream_wait(q->stream[i]) : CU_SUCCESS;
+        result = result == CU_SUCCESS ? said : result;
+    }
+    q->spread = q->lanes.open = false;
+    return result;
+}
+
 void cuda_close_queue(device *base, device_queue *q)
 {
     cuda *d = (cuda *)base;
@@ -120,7 +142,7 @@ void cuda_close_queue(device *base, device_queue *q)
         return;
     bool reusable = driver_reusable(&q->common) && q->downloads == 0;
     bool inside = cuda_enter(d) == CU_SUCCESS;
-    reusable &= inside && d->api.stream_wait(q->stream) == CU_SUCCESS;
+    reusable &= inside && wait_for_all(d, q) == CU_SUCCESS;
     if (!reusable)
         free_inside(d, q, inside);
     if (inside)
@@ -176,8 +198,82 @@ uint64_t cuda_took(device *base, device_queue *q)
 static void mark(cuda *d, device_queue *q, cu_event e)
 {
     if (q->timed)
-        q->timed = d->api.event_record(e, q->stream) == CU_SUCCESS;
+        q->timed = d->api.event_record(e, q->stream[0]) == CU_SUCCESS;
     q->marked = q->timed;
+}
+
+/* --- lanes; the context is current --- */
+
+typedef struct spot { /* where a piece of work goes */
+    cu_stream stream;
+    cu_event *done; /* is recorded behind it; NULL: it is in no lane */
+} spot;
+
+static bool has_event(cuda *d, device_queue *q, cu_event *e)
+{
+    if (*e || !fails(d, q, "cuEventCreate", d->api.event_create(e, CU_EVENT_UNTIMED)))
+        return true;
+    *e = NULL;
+    return false;
+}
+
+static bool has_stream(cuda *d, device_queue *q, uint32_t lane)
+{
+    if (q->stream[lane] || !fails(d, q, "cuStreamCreate", d->api.stream_create(&q->stream[lane], CU_STREAM_ALONE)))
+        return true;
+    q->stream[lane] = NULL;
+    return false;
+}
+
+static bool wait_for(cuda *d, device_queue *q, cu_stream s, const lanes_waits *waits)
+{
+    for (uint32_t i = 0; i < waits->n; i++)
+        if (fails(d, q, "cuStreamWaitEvent", d->api.stream_await(s, q->done[waits->of[i]], 0)))
+            return false;
+    return true;
+}
+
+/* What is put in from now on goes behind all that was put in before, and into the first stream. */
+static bool join(cuda *d, device_queue *q)
+{
+    if (!q->lanes.open)
+        return q->common.state == DEVICE_FINE;
+    const lanes_waits waits = lanes_join(&q->lanes);
+    const bool good = q->common.state == DEVICE_FINE && wait_for(d, q, q->stream[0], &waits);
+    q->spread &= !good;
+    return good;
+}
+
+static bool is_done(cuda *d, device_queue *q, const spot *s)
+{
+    return !s->done ||
+           (has_event(d, q, s->done) && !fails(d, q, "cuEventRecord", d->api.event_record(*s->done, s->stream)));
+}
+
+static bool spread(cuda *d, device_queue *q)
+{
+    const spot first = {q->stream[0], q->common.busy ? &q->done[0] : NULL};
+    lanes_begin(&q->lanes, q->common.busy);
+    return is_done(d, q, &first);
+}
+
+/* Where work goes that touches this, behind what it waits for. False: the queue failed. */
+static bool find_spot(cuda *d, device_queue *q, const lanes_touched *at, uint32_t n, double load, spot *out)
+{
+    lanes_place place;
+    *out = (spot){q->stream[0], NULL};
+    if (!q->lanes.open)
+        return true;
+    if (!lanes_put(&q->lanes, at, n, load, &place)) {
+        if (!join(d, q) || !spread(d, q))
+            return false;
+        lanes_put(&q->lanes, at, n, load, &place); /* there is room for any */
+    }
+    if (!has_stream(d, q, place.lane))
+        return false;
+    q->spread |= place.lane > 0;
+    *out = (spot){q->stream[place.lane], &q->done[place.work]};
+    return wait_for(d, q, out->stream, &place.waits);
 }
 
 /* --- events --- */
@@ -186,18 +282,26 @@ struct device_event {
     cu_event event;
 };
 
+static device_event *new_event(cuda *d, device_queue *q)
+{
+    device_event *e = d->common.heap.alloc(d->common.heap.env, sizeof(*e));
+    if (!e) {
+        driver_fails(&q->common, DEVICE_OUT_OF_MEMORY, "an event", "no memory");
+        return NULL;
+    }
+    if (!fails(d, q, "cuEventCreate", d->api.event_create(&e->event, CU_EVENT_UNTIMED)))
+        return e;
+    d->common.heap.release(d->common.heap.env, e);
+    return NULL;
+}
+
 device_event *cuda_signal(device *base, device_queue *q)
 {
     cuda *d = (cuda *)base;
     if (q->common.state != DEVICE_FINE || fails(d, q, "cuCtxPushCurrent_v2", cuda_enter(d)))
         return NULL;
-    device_event *e = d->common.heap.alloc(d->common.heap.env, sizeof(*e));
-    if (!e)
-        driver_fails(&q->common, DEVICE_OUT_OF_MEMORY, "an event", "no memory");
-    else if (fails(d, q, "cuEventCreate", d->api.event_create(&e->event, CU_EVENT_UNTIMED))) {
-        d->common.heap.release(d->common.heap.env, e);
-        e = NULL;
-    } else if (fails(d, q, "cuEventRecord", d->api.event_record(e->event, q->stream))) {
+    device_event *e = join(d, q) ? new_event(d, q) : NULL;
+    if (e && fails(d, q, "cuEventRecord", d->api.event_record(e->event, q->stream[0]))) {
         cuda_forget(base, e);
         e = NULL;
     }
@@ -211,9 +315,9 @@ bool cuda_await(device *base, device_queue *q, device_event *e)
     if (q->common.state != DEVICE_FINE || fails(d, q, "cuCtxPushCurrent_v2", cuda_enter(d)))
         return false;
     q->common.busy = true;
-    bool failed = fails(d, q, "cuStreamWaitEvent", d->api.stream_await(q->stream, e->event, 0));
+    bool good = join(d, q) && !fails(d, q, "cuStreamWaitEvent", d->api.stream_await(q->stream[0], e->event, 0));
     cuda_leave(d);
-    return !failed;
+    return good;
 }
 
 void cuda_forget(device *base, device_event *e)
@@ -235,10 +339,11 @@ static void settle(cuda *d, device_queue *q)
 {
     record *seen = (record *)(void *)(q->staging + STAGING_BYTES);
     size_t bytes = q->common.used * sizeof(*seen);
+    join(d, q);
     if (q->common.used && q->common.state == DEVICE_FINE &&
-        !fails(d, q, "cuMemcpyDtoHAsync_v2", d->api.download(seen, q->record, bytes, q->stream)))
-        fails(d, q, "cuMemsetD8Async", d->api.clear(q->record, 0, bytes, q->stream));
-    fails(d, q, "cuStreamSynchronize", d->api.stream_wait(q->stream));
+        !fails(d, q, "cuMemcpyDtoHAsync_v2", d->api.download(seen, q->record, bytes, q->stream[0])))
+        fails(d, q, "cuMemsetD8Async", d->api.clear(q->record, 0, bytes, q->stream[0]));
+    fails(d, q, "cuStreamSynchronize", wait_for_all(d, q));
     q->common.busy = false;
     if (q->common.state != DEVICE_FINE)
         return;
@@ -276,20 +381,20 @@ static char *stage(device_queue *q, size_t bytes)
     return at;
 }
 
-static bool upload(cuda *d, device_queue *q, cu_pointer to, const void *from, size_t bytes)
+static bool upload(cuda *d, device_queue *q, cu_stream s, cu_pointer to, const void *from, size_t bytes)
 {
     char *staged = stage(q, bytes);
     if (staged)
         memcpy(staged, from, bytes);
-    return !fails(d, q, "cuMemcpyHtoDAsync_v2", d->api.upload(to, staged ? staged : from, bytes, q->stream));
+    return !fails(d, q, "cuMemcpyHtoDAsync_v2", d->api.upload(to, staged ? staged : from, bytes, s));
 }
 
-static bool fetch(cuda *d, device_queue *q, void *to, cu_pointer from, size_t bytes)
+static bool fetch(cuda *d, device_queue *q, cu_stream s, void *to, cu_pointer from, size_t bytes)
 {
     char *staged = q->downloads < DOWNLOADS ? stage(q, bytes) : NULL;
     if (staged)
         q->waiting[q->downloads++] = (download){to, (size_t)(staged - q->staging), bytes};
-    return !fails(d, q, "cuMemcpyDtoHAsync_v2", d->api.download(staged ? staged : to, from, bytes, q->stream));
+    return !fails(d, q, "cuMemcpyDtoHAsync_v2", d->api.download(staged ? staged : to, from, bytes, s));
 }
 
 bool cuda_copy(device *base, device_queue *q, device_direction direction, void *to, const void *from, size_t offset,
@@ -297,18 +402,23 @@ bool cuda_copy(device *base, device_queue *q, device_direction direction, void *
 {
     cuda *d = (cuda *)base;
     cu_pointer into = (cu_pointer)(uintptr_t)to, out_of = (cu_pointer)(uintptr_t)from;
-    bool good;
+    const bool up = direction == DEVICE_UPLOAD, down = direction == DEVICE_DOWNLOAD;
+    const lanes_touched at[] = {lanes_touched_block(from, up ? 0 : offset, bytes, false, false),
+                                lanes_touched_block(to, up ? offset : 0, bytes, true, false)};
+    spot s;
     if (!bytes || q->common.state != DEVICE_FINE)
         return q->common.state == DEVICE_FINE;
     if (fails(d, q, "cuCtxPushCurrent_v2", cuda_enter(d)))
         return false;
     q->common.busy = true;
-    if (direction == DEVICE_UPLOAD)
-        good = upload(d, q, into + offset, from, bytes);
-    else if (direction == DEVICE_DOWNLOAD)
-        good = fetch(d, q, to, out_of + offset, bytes);
-    else
-        good = !fails(d, q, "cuMemcpyDtoDAsync_v2", d->api.copy(into, out_of + offset, bytes, q->stream));
+    bool good = find_spot(d, q, at, 2, (double)bytes, &s);
+    if (good && up)
+        good = upload(d, q, s.stream, into + offset, from, bytes);
+    else if (good && down)
+        good = fetch(d, q, s.stream, to, out_of + offset, bytes);
+    else if (good)
+        good = !fails(d, q, "cuMemcpyDtoDAsync_v2", d->api.copy(into, out_of + offset, bytes, s.stream));
+    good = good && is_done(d, q, &s);
     cuda_leave(d);
     return good;
 }
@@ -320,8 +430,12 @@ bool cuda_clear(device *base, device_queue *q, void *block, size_t bytes)
         return q->common.state == DEVICE_FINE;
     if (fails(d, q, "cuCtxPushCurrent_v2", cuda_enter(d)))
         return false;
+    const lanes_touched at = lanes_touched_block(block, 0, bytes, true, false);
+    spot s;
+    bool good = find_spot(d, q, &at, 1, (double)bytes, &s);
     q->common.busy = true;
-    bool good = !fails(d, q, "cuMemsetD8Async", d->api.clear((cu_pointer)(uintptr_t)block, 0, bytes, q->stream));
+    good = good && !fails(d, q, "cuMemsetD8Async", d->api.clear((cu_pointer)(uintptr_t)block, 0, bytes, s.stream)) &&
+           is_done(d, q, &s);
     cuda_leave(d);
     return good;
 }
@@ -333,10 +447,12 @@ bool cuda_lend(device *base, device_queue *q, void (*work)(void *env, const devi
     cuda *d = (cuda *)base;
     if (q->common.state != DEVICE_FINE || fails(d, q, "cuCtxPushCurrent_v2", cuda_enter(d)))
         return false;
+    const bool good = join(d, q);
     q->common.busy = true;
-    work(env, &(device_native){(void *)q->stream, (void *)d->context, (void *)(intptr_t)d->id});
+    if (good)
+        work(env, &(device_native){(void *)q->stream[0], (void *)d->context, (void *)(intptr_t)d->id});
     cuda_leave(d);
-    return true;
+    return good;
 }
 
 /* Blocks take pieces in strides, so any number will do. Several times what fits at once evens out pieces of different
@@ -365,14 +481,43 @@ static void list_arguments(const device_kernel *k, void *const *mem, const ir_bi
     out[n] = error;
 }
 
+/* Where a launch goes. Those that say nothing of what they touch come behind all others; so do those whose blocks must
+ * all be at work, as two of these beside each other would each wait for room that the other one has. */
+static bool find_launch(cuda *d, device_queue *q, const device_kernel *k, void *const *mem, const device_reach *reach,
+                        spot *out)
+{
+    lanes_touched at[LANES_MOST_TOUCHED];
+    *out = (spot){q->stream[0], NULL};
+    if (!reach || q->timed || k->chained || reach->pointers > LANES_MOST_TOUCHED)
+        return join(d, q);
+    if (!q->lanes.open && reach->work >= LANES_LEAST_WORK && !spread(d, q))
+        return false;
+    return find_spot(d, q, at, lanes_touched_by(reach, mem, false, at), reach->work, out);
+}
+
+/* Behind a launch: every DRIVER_AHEAD launches the host waits for the one so many before. */
+static bool take_turn(cuda *d, device_queue *q, cu_stream s)
+{
+    if (++q->launches < DRIVER_AHEAD)
+        return true;
+    q->launches = 0;
+    if (q->turned && fails(d, q, "cuEventSynchronize", d->api.event_wait(q->turn)))
+        return false;
+    if (!has_event(d, q, &q->turn))
+        return false;
+    q->turned = !fails(d, q, "cuEventRecord", d->api.event_record(q->turn, s));
+    return q->turned;
+}
+
 static bool launch(cuda *d, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg, int64_t first,
-                   int64_t last)
+                   int64_t last, const device_reach *reach)
 {
     void *arguments[CUDA_MOST_ARGUMENTS];
     int64_t range[2] = {first, last};
+    spot s;
     if (k->common.checks && q->common.used == RECORDS)
         settle(d, q);
-    if (q->common.state != DEVICE_FINE)
+    if (q->common.state != DEVICE_FINE || !find_launch(d, q, k, mem, reach, &s))
         return false;
     /* Launches without checks leave the record alone. */
     cu_pointer error = q->record + (k->common.checks ? q->common.used : 0) * sizeof(record);
@@ -382,37 +527,21 @@ static bool launch(cuda *d, device_queue *q, device_kernel *k, void *const *mem,
     mark(d, q, q->before);
     bool failed = fails(d, q, "cuLaunchKernel",
                         d->api.launch(k->function, groups_of(d, k, last - first), 1, 1, k->group, 1, 1, k->shared,
-                                      q->stream, arguments, NULL));
+                                      s.stream, arguments, NULL));
     mark(d, q, q->behind);
-    return !failed;
-}
-
-/* Behind a launch: every DRIVER_AHEAD launches the host waits for the one so many before. */
-static bool take_turn(cuda *d, device_queue *q)
-{
-    if (++q->launches < DRIVER_AHEAD)
-        return true;
-    q->launches = 0;
-    if (q->turned && fails(d, q, "cuEventSynchronize", d->api.event_wait(q->turn)))
-        return false;
-    if (!q->turn && fails(d, q, "cuEventCreate", d->api.event_create(&q->turn, CU_EVENT_UNTIMED))) {
-        q->turn = NULL;
-        return false;
-    }
-    q->turned = !fails(d, q, "cuEventRecord", d->api.event_record(q->turn, q->stream));
-    return q->turned;
+    return !failed && is_done(d, q, &s) && take_turn(d, q, s.stream);
 }
 
 bool cuda_enqueue(device *base, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg, int64_t first,
                   int64_t last, bool small, const device_reach *reach)
 {
     cuda *d = (cuda *)base;
-    (void)small, (void)reach;
+    (void)small;
     if (first >= last || q->common.state != DEVICE_FINE)
         return q->common.state == DEVICE_FINE;
     if (fails(d, q, "cuCtxPushCurrent_v2", cuda_enter(d)))
         return false;
-    bool good = launch(d, q, k, mem, arg, first, last) && take_turn(d, q);
+    bool good = launch(d, q, k, mem, arg, first, last, reach);
     cuda_leave(d);
     return good;
 }

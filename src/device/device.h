@@ -7,7 +7,7 @@
 
 typedef struct device device;
 typedef struct device_kernel device_kernel; /* compiled; immutable; freed with device_release_kernel */
-typedef struct device_queue device_queue;   /* work in order, of one call; used by one thread at a time */
+typedef struct device_queue device_queue;   /* work as if in order, of one call; used by one thread at a time */
 typedef struct device_event device_event;   /* a place in the work of a queue, that other queues can wait for */
 
 typedef struct device_limits {
@@ -38,7 +38,9 @@ typedef struct device_limits {
 typedef enum { DEVICE_FINE, DEVICE_OUT_OF_MEMORY, DEVICE_BROKEN } device_state;
 typedef enum { DEVICE_UPLOAD, DEVICE_DOWNLOAD, DEVICE_COPY } device_direction; /* host to block, block to host, block to block */
 
-/* What a launch touches, for devices that do launches at the same time which do not depend on each other. */
+/* What a launch touches: launches that say so may be done at the same time where neither writes what the other one
+ * touches, and copies beside them. Those that do not say come behind all that was put in before, and before the rest.
+ */
 typedef struct device_touched {
     size_t bytes; /* from the pointer on; more is no mistake */
     bool written; /* else it is only read */
@@ -74,9 +76,10 @@ struct device {
     /* False once a kernel was found in no cache and there was no code generator to compile it: programs whose kernels do not
      * compile are to be interpreted. Thread-safe. */
     bool (*generates)(device *d);
-    /* Queues. A queue's work is done in the order in which it was put in; what fails is reported by finish, and false
-     * says that something did: nothing more needs to be put in. Queues are opened and closed by any thread; a device
-     * keeps some for the next call. `trace`: what kernels note goes there while the queue is open; NULL: nowhere. */
+    /* Queues. A queue's work is done as if in the order in which it was put in (device_reach); what fails is reported by
+     * finish, and false says that something did: nothing more needs to be put in. Queues are opened and closed by any
+     * thread; a device keeps some for the next call. `trace`: what kernels note goes there while the queue is open;
+     * NULL: nowhere. */
     device_queue *(*open_queue)(device *d, struct ir_trace *trace,
                                 device_state *state); /* NULL, and why in *state unless that is NULL */
     /* May something that was put in since the last finish still be at work? Else nothing that it was given is in use.
@@ -87,7 +90,8 @@ struct device {
     bool (*copy)(device *d, device_queue *q, device_direction direction, void *to, const void *from, size_t offset, size_t bytes);
     bool (*clear)(device *d, device_queue *q, void *block, size_t bytes); /* the first bytes become zeros */
     /* Runs pieces [first, last) of a kernel; mem: a block per pointer. `small`, a hint: the whole launch is worth less
-     * than waking up threads. `reach`: launches may come that do not depend on it; NULL: none that matter. */
+     * than waking up threads. `reach`: launches may come that do not depend on it; NULL: none that matter, and
+     * it goes alone. */
     bool (*enqueue)(device *d, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg, int64_t first,
                     int64_t last, bool small, const device_reach *reach);
     /* Events order the work of several queues; none of these waits. `signal` gives one that happens when all that was

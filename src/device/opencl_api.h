@@ -111,6 +111,7 @@ enum { /* questions */
     X(int32_t, clEnqueueMarkerWithWaitList, (ocl_queue, uint32_t, const ocl_event *, ocl_event *))                     \
     X(int32_t, clEnqueueBarrierWithWaitList, (ocl_queue, uint32_t, const ocl_event *, ocl_event *))                    \
     X(int32_t, clWaitForEvents, (uint32_t, const ocl_event *))                                                         \
+    X(int32_t, clRetainEvent, (ocl_event))                                                                             \
     X(int32_t, clReleaseEvent, (ocl_event))                                                                            \
     X(int32_t, clGetEventProfilingInfo, (ocl_event, uint32_t, size_t, void *, size_t *))                               \
     X(int32_t, clFlush, (ocl_queue))                                                                                   \
