@@ -171,7 +171,7 @@ static size_t bytes_touched(const run *c, const plan_launch *l, const run_bindin
 device_reach run_reach_of(run *c, uint32_t launch, const run_variant *v, const sk_geometry *g, bool *apart)
 {
     const plan_launch *l = &c->plan->launch.at[launch];
-    *apart = c->plan->apart && c->r->engine.device->limits->waits && !v->notes;
+    *apart = c->plan->apart && !v->notes;
     if (!*apart)
         return (device_reach){0};
     const uint32_t n = v->built->memory.n;
@@ -182,10 +182,12 @@ device_reach run_reach_of(run *c, uint32_t launch, const run_variant *v, const s
     return (device_reach){work_of(v, g), shares, n, v->built->argument.n, at};
 }
 
-/* Structs are used where they are, values noted, and launches recorded, in the order in which they come. */
+/* Structs are used where they are, values noted, and launches recorded, in the order in which they come. Queues of
+ * drivers decide for themselves what is worth it. */
 static bool goes_apart(const run *c, double work)
 {
-    return !c->recorded && !c->root->field && !c->root->layout && (run_worth_apart(work) || run_busy(c));
+    const bool waits = c->r->engine.device->limits->waits;
+    return !c->recorded && !c->root->field && !c->root->layout && (!waits || run_worth_apart(work) || run_busy(c));
 }
 
 /* What a launch of a plan that has independent ones touches, for the device; NULL: others wait for it. */

@@ -13,7 +13,7 @@ bool run_step_launch(run *c, uint32_t launch);
 struct run_ready;
 /* The same of one that a script says; `mem` has room for its pointers. */
 bool run_scripted_launch(run *c, const struct run_ready *l, void **mem);
-/* How many bytes of memory for a pointer a launch may touch, given extents alone, and whether it is put off beside
+/* How many bytes of memory for a pointer a launch may touch, given extents alone, and whether it may be done beside
  * others at all. */
 device_reach run_reach_of(run *c, uint32_t launch, const run_variant *v, const sk_geometry *g, bool *apart);
 /* Launches since the last time count among those of the program and of the context. */

@@ -9,8 +9,10 @@
 
 /* Arrays that the host reads elements of are copied to it whole up to this size: it often reads several. Where launches
  * are put off so that independent ones are done together, blocks that they still use are not used again until they are
- * done, which is at the latest when there are so many bytes of them. */
-enum { WHOLE_BYTES = 4096, MOST_ASIDE_BYTES = 1 << 20 };
+ * done, which is at the latest when there are so many bytes of them. In queues of drivers a launch that uses such a
+ * block waits for those that use it already: where launches could do without waiting, others are taken as long as no
+ * more are set aside than this, and then the one that has been there longest. */
+enum { WHOLE_BYTES = 4096, MOST_ASIDE_BYTES = 1 << 20, MOST_SPARED = 8, MOST_SPARED_BYTES = 16 << 20 };
 
 static device *device_of(const run *c)
 {
@@ -130,13 +132,20 @@ void run_let_go(run *c, void *block, size_t granted)
     run_pool_give(c->r->engine.pool, block, granted);
 }
 
+/* Are blocks that are set aside left alone as long as there are others? */
+static bool spares_asides(const run *c)
+{
+    return c->plan->apart && !c->recorded && c->root->asides < MOST_SPARED && c->root->aside_bytes < MOST_SPARED_BYTES;
+}
+
 static void *take_aside(run *c, size_t wanted)
 {
-    for (uint32_t i = 0; i < c->root->asides && !device_of(c)->limits->waits; i++)
-        if (c->root->aside[i].granted == wanted) {
-            void *block = c->root->aside[i].block;
-            c->root->aside[i] = c->root->aside[--c->root->asides];
-            c->root->aside_bytes -= wanted;
+    run *root = c->root;
+    for (uint32_t i = 0; i < root->asides && !device_of(c)->limits->waits; i++)
+        if (root->aside[i].granted == wanted) {
+            void *block = root->aside[i].block;
+            memmove(&root->aside[i], &root->aside[i + 1], (--root->asides - i) * sizeof(*root->aside));
+            root->aside_bytes -= wanted;
             return block;
         }
     return NULL;
@@ -146,9 +155,11 @@ static void *take(run *c, size_t bytes, uint32_t site, size_t *granted)
 {
     run_pool *pool = c->r->engine.pool;
     *granted = run_pool_size(bytes);
-    void *block = take_aside(c, *granted);
+    void *block = spares_asides(c) ? NULL : take_aside(c, *granted);
     if (!block)
         block = run_pool_take(pool, bytes, granted);
+    if (!block)
+        block = take_aside(c, *granted);
     if (!block && c->root->asides) { /* dead arrays of other sizes */
         if (!run_settle(c))
             return NULL;

@@ -1,5 +1,5 @@
-/* Launches that do not depend on each other, which the CPU does at the same time: bits, which error is reported, what
- * is told of progress, and memory are those of launches one after the other. */
+/* Launches that do not depend on each other, which devices do at the same time: bits, which error is reported, what is
+ * told of progress, and memory are those of launches one after the other. */
 #include "both.h"
 
 #include <pthread.h>
