@@ -1,12 +1,11 @@
 /* Drivers of programs that are exported as sources: compiled and run by themselves, with other data than those of the
  * recorded call, they give the library's bits, whatever loops and choices do with these. */
 #include "both.h"
+#include "support/exported.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { N = 5003, ROWS = 37, COLUMNS = 70, MOST_BYTES = 4 * N, MOST_RESULTS = 4 };
@@ -187,24 +186,6 @@ static sn_status call(sn_program *p, int program, int32_t k, results *out)
 
 /* --- the driver --- */
 
-static const char *folder(void)
-{
-    static char name[200];
-    const char *in = getenv("SINTER_TEST_DIR");
-    snprintf(name, sizeof name, "%s/drivers-%ld", in ? in : "/tmp", (long)getpid());
-    assert_true(mkdir(name, 0700) == 0 || errno == EEXIST);
-    return name;
-}
-
-static const char *path_of(const char *name, const char *ending)
-{
-    static char path[4][400];
-    static int turn;
-    turn = (turn + 1) % 4;
-    snprintf(path[turn], sizeof path[turn], "%s/%s%s", folder(), name, ending);
-    return path[turn];
-}
-
 /* Reads `in0` and so on from the folder that it is given, and writes `out0` and so on. */
 static const char host[] =
     "#include HEADER\n"
@@ -258,57 +239,19 @@ static const char host[] =
     "    if (C(NAME, _run)(s, q, in, out) || !strstr(C(NAME, _said)(s), \"less memory\")) return 5;\n"
     "    C(NAME, _close)(s);\n    return 0;\n}\n";
 
-static void write_file(const char *path, const void *data, size_t bytes)
-{
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(data, 1, bytes, f), bytes);
-    fclose(f);
-}
-
-static void must_run(const char *command)
-{
-    if (system(command))
-        fail_msg("fails: %s", command);
-}
-
-static void compile_driver(const char *name, bool opencl)
-{
-    char command[3000];
-    write_file(path_of("main", ".c"), host, sizeof host - 1);
-#ifdef __SANITIZE_ADDRESS__
-    const char sanitized[] = "-fsanitize=address"; /* as the stand-in is that it is linked with */
-#else
-    const char sanitized[] = "";
-#endif
-    snprintf(
-        command, sizeof command,
-        "cd %s && %s %s -std=c17 -Wall -Wextra -Wpedantic -Werror -fsanitize=bounds -fsanitize-undefined-trap-on-error "
-        "-D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120 -D%s -DNAME=%s "
-        "-DHEADER='\"%s.h\"' %s main.c %s.c %s -o %s.host",
-        folder(), SN_TEST_CC, sanitized, opencl ? "OPENCL" : "CUDA", name, name,
-        opencl ? "" : "-I" SN_TEST_CUDA_INCLUDE, name, opencl ? SN_TEST_OPENCL : SN_TEST_CUDA " " SN_TEST_NVRTC, name);
-    must_run(command);
-    snprintf(command, sizeof command,
-             "cd %s && { ! command -v clang >/dev/null || clang -std=c17 -Wall -Wextra -Wpedantic -Werror "
-             "-fsyntax-only %s %s.c; }",
-             folder(), opencl ? "" : "-I" SN_TEST_CUDA_INCLUDE, name);
-    must_run(command);
-}
-
 static void run_driver(int program, int32_t k, const results *wanted)
 {
     static float x[N];
     static unsigned char found[MOST_BYTES];
     char command[1000], ending[16];
     fill(x, k);
-    write_file(path_of("in", "0"), &k, sizeof k);
-    write_file(path_of("in", "1"), x, programs[program].image ? sizeof(float) * ROWS * COLUMNS : sizeof x);
-    snprintf(command, sizeof command, "%s/%s.host %s", folder(), programs[program].name, folder());
-    must_run(command);
+    exported_write(exported_path("in", "0"), &k, sizeof k);
+    exported_write(exported_path("in", "1"), x, programs[program].image ? sizeof(float) * ROWS * COLUMNS : sizeof x);
+    snprintf(command, sizeof command, "%s/%s.host %s", exported_folder(), programs[program].name, exported_folder());
+    exported_must_run(command);
     for (int i = 0; i < wanted->n; i++) {
         snprintf(ending, sizeof ending, "%d", i);
-        FILE *f = fopen(path_of("out", ending), "rb");
+        FILE *f = fopen(exported_path("out", ending), "rb");
         assert_non_null(f);
         const size_t n = fread(found, 1, sizeof found, f);
         fclose(f);
@@ -318,18 +261,13 @@ static void run_driver(int program, int32_t k, const results *wanted)
     }
 }
 
-static const char *kind_of(sn_context *cx)
-{
-    return cx && cx->engine.device ? cx->engine.device->limits->kind : "";
-}
-
 static void drivers_give_the_same_bits(void **state)
 {
     static results out;
     (void)state;
     sn_context *cx = both_cpu();
-    const bool opencl = !strcmp(kind_of(cx), "opencl");
-    if (!opencl && strcmp(kind_of(cx), "cuda") != 0)
+    const bool opencl = !strcmp(exported_kind(cx), "opencl");
+    if (!opencl && strcmp(exported_kind(cx), "cuda") != 0)
         skip();
     for (int i = 0; i < PROGRAMS; i++) {
         if (!programs[i].often && !getenv("SINTER_TEST_LONG"))
@@ -342,9 +280,9 @@ static void drivers_give_the_same_bits(void **state)
             if (call(p, i, programs[i].recorded[c], &out) != SN_OK)
                 fail_msg("%s", sn_message(cx));
         sn_profile(p, false);
-        if (sn_export(p, path_of(programs[i].name, "")) != SN_OK)
+        if (sn_export(p, exported_path(programs[i].name, "")) != SN_OK)
             fail_msg("%s: %s", programs[i].name, sn_message(cx));
-        compile_driver(programs[i].name, opencl);
+        exported_compile(programs[i].name, host, opencl);
         for (int c = 0; c < 2; c++) {
             assert_int_equal(call(p, i, programs[i].called[c], &out), SN_OK);
             run_driver(i, programs[i].called[c], &out);
@@ -352,8 +290,8 @@ static void drivers_give_the_same_bits(void **state)
         sn_drop(p);
     }
     char command[300];
-    snprintf(command, sizeof command, "rm -r %s", folder());
-    must_run(command);
+    snprintf(command, sizeof command, "rm -r %s", exported_folder());
+    exported_must_run(command);
 }
 
 /* --- what cannot be told --- */
@@ -393,7 +331,7 @@ static void refused(const char *signature, sn_acc (*body)(sn_acc, sn_acc), int32
         fail_msg("%s", sn_message(cx));
     sn_profile(p, true);
     assert_int_equal(sn_call(p, sn_value(&k), sn_in(x, 6), sn_keep(&kept)), SN_OK);
-    assert_int_equal(sn_export(p, path_of("refused", "")), SN_UNSUPPORTED);
+    assert_int_equal(sn_export(p, exported_path("refused", "")), SN_UNSUPPORTED);
     if (!strstr(sn_message(cx), "what the loops and choices of arrays did in the recorded calls cannot be told: ") ||
         !strstr(sn_message(cx), why))
         fail_msg("%s", sn_message(cx));
@@ -404,12 +342,12 @@ static void refused(const char *signature, sn_acc (*body)(sn_acc, sn_acc), int32
 static void what_cannot_be_told_is_said(void **state)
 {
     (void)state;
-    const char *kind = kind_of(both_cpu());
+    const char *kind = exported_kind(both_cpu());
     if (strcmp(kind, "opencl") != 0 && strcmp(kind, "cuda") != 0)
         skip();
     refused("i32, [n]f32 -> [m]f32", loses_elements, 2, "an extent depends on what is in memory");
     refused("i32, [n]f32 -> [m]f32", filters, 1, "an extent depends on what is in memory");
-    rmdir(folder());
+    rmdir(exported_folder());
 }
 
 int main(void)
