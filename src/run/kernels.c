@@ -23,6 +23,11 @@ static run_variant *find_variant(run_cluster *c, uint64_t key, const run_layout 
     return v;
 }
 
+run_variant *run_known_variant(const run_program *r, uint32_t cluster, uint64_t key)
+{
+    return find_variant(&r->cluster[cluster], key, NULL);
+}
+
 /* --- building, under the write lock --- */
 
 static bool uses_buffer(const plan_cluster *c, uint32_t buffer)

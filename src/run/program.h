@@ -214,6 +214,8 @@ struct run { /* a call, or a round of a region within one */
 };
 
 /* kernels.c */
+/* A kernel that calls have needed, of no layout; NULL: there is none. */
+run_variant *run_known_variant(const run_program *r, uint32_t cluster, uint64_t key);
 /* What a cluster does for these extents in one round, for as long as the call; compiles what has not been needed
  * before. NULL after a failure, which is in c->status. */
 const run_geometry *run_find(run *c, uint32_t cluster, const int64_t *extent, sk_round round);

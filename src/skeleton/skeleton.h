@@ -242,7 +242,8 @@ typedef struct sk_options {
 
 enum {
     SK_SLOTS = 9,
-    SK_RUN = 1, /* SPLITS, MERGE: elements of a run */
+    SK_RUN = 1,   /* SPLITS, MERGE: elements of a run */
+    SK_SHIFT = 3, /* COUNT, SCATTER: where the digit begins in its key */
     SK_SKEW = SK_SLOTS - 1, /* a slot that each launch sets: how many elements of SK_SORTED_TO, component 0, lie between
                                the line end before it and its first one, on devices whose blocks are host memory */
     SK_LINE = 64            /* bytes of a line */

@@ -155,7 +155,7 @@ static bool launch_radix(const sk_call *x, sk_geometry *g)
     g->slot[0] = x->columns;
     g->slot[1] = pieces_of(x->columns, length);
     g->slot[2] = length;
-    g->slot[3] = x->digit.shift;
+    g->slot[SK_SHIFT] = x->digit.shift;
     g->slot[4] = x->rows;
     g->slot[5] = r.bits;
     g->pieces = x->rows * g->slot[1];
