@@ -1,33 +1,49 @@
 /* Drivers of programs that are exported as sources: PREFIX.h and PREFIX.c, which run a recorded call's launches, loops
  * and choices again for other data, with nothing of Sinter. */
 #include "api/export_driver.h"
+#include "base/size.h"
 #include "emit/emit.h"
 
 #include <inttypes.h>
 
 enum { MOST_STRING = 4000 }; /* characters of a literal */
 
-bool export_describe(exporting *e, const run_program *root, uint32_t (*kernel_number)(void *env, const sk_kernel *k),
-                     void *env, text *functions, text *programs, uint32_t *first, const char **why)
+/* As the recorded call went, or, with a sizer, as the plan goes about other extents. */
+static bool describe(exporting *e, const run_program *root, const described *to, run_sizer *sizer, driven *d)
 {
     uint32_t count = 0;
-    const run_tape *call = run_tape_of_call(root);
-    if (!call) {
+    text_init(to->functions, &e->arena);
+    text_init(to->programs, &e->arena);
+    to->kernel_number(to->env, NULL);
+    *d = (driven){.arena = &e->arena,
+                  .root = root,
+                  .tape = run_tape_of_call(root),
+                  .dim_varies = arena_alloc(&e->arena, root->plan->dim.n + 1),
+                  .kernel_number = to->kernel_number,
+                  .env = to->env,
+                  .functions = to->functions,
+                  .programs = to->programs,
+                  .count = &count,
+                  .sizer = sizer};
+    if (driven_program(d))
+        return true;
+    d->why = d->why ? d->why : "internal error: the host reads an array that is not in memory";
+    return false;
+}
+
+bool export_describe(exporting *e, const run_program *root, described *to, const char **why)
+{
+    driven *d = arena_new(&e->arena, *d);
+    run_sizer *sizer = arena_new(&e->arena, *sizer);
+    sizer->arena = &e->arena;
+    if (!run_tape_of_call(root)) {
         *why = "no call was recorded; sn_profile(program, true) records those that follow";
         return false;
     }
-    driven d = {.arena = &e->arena,
-                .root = root,
-                .tape = call,
-                .dim_varies = arena_alloc(&e->arena, root->plan->dim.n + 1),
-                .kernel_number = kernel_number,
-                .env = env,
-                .functions = functions,
-                .programs = programs,
-                .count = &count};
-    const bool good = driven_program(&d);
-    *why = good || d.why ? d.why : "internal error: the host reads an array that is not in memory";
-    *first = d.number;
+    const bool good = describe(e, root, to, NULL, d) || describe(e, root, to, sizer, d);
+    *why = good ? NULL : d->why;
+    to->first = d->number;
+    to->sized = good && d->sizer ? d : NULL;
     return good;
 }
 
@@ -40,10 +56,8 @@ static const char *api_of(const char *kind)
 
 static size_t bytes_of(ir_type t, unsigned rank, const int64_t *extent)
 {
-    size_t bytes = ir_type_size(t);
-    for (unsigned d = 0; d < rank; d++)
-        bytes *= (size_t)extent[d]; /* a call had them */
-    return bytes;
+    size_t bytes = 0;
+    return size_of_array(ir_type_size(t), rank, extent, &bytes) ? bytes : 0; /* what no array has is not known */
 }
 
 static void list_extents(text *out, const char *what, uint32_t n, ir_type t, unsigned rank, const int64_t *extent)
@@ -82,13 +96,51 @@ static const plan_buffer *result_buffer(const run_program *root, uint32_t i)
     return &root->plan->buffer.at[root->plan->result.at[i].buffer];
 }
 
-static size_t output_bytes(const run_program *root, uint32_t i)
+static unsigned output_rank(const run_program *root, uint32_t i)
 {
-    const plan_buffer *b = result_buffer(root, i);
-    return bytes_of(b->type, root->plan->shape.at[b->shape].rank, run_tape_of_call(root)->out[i]);
+    return root->plan->shape.at[result_buffer(root, i)->shape].rank;
 }
 
-static void write_header(exporting *e, const run_program *root, const char *kind, const ports *x, text *out)
+/* Of a result, at most; false: what it may have at most is not known. */
+static bool output_extents(const run_program *root, const driven *sized, uint32_t i, int64_t extent[IR_MAX_RANK])
+{
+    bool known = true;
+    memcpy(extent, run_tape_of_call(root)->out[i], sizeof(int64_t) * IR_MAX_RANK);
+    if (sized)
+        driven_most(sized, i, extent);
+    for (unsigned d = 0; d < output_rank(root, i); d++)
+        known &= extent[d] >= 0;
+    return known;
+}
+
+static size_t output_bytes(const run_program *root, const driven *sized, uint32_t i)
+{
+    int64_t extent[IR_MAX_RANK];
+    return output_extents(root, sized, i, extent) ? bytes_of(result_buffer(root, i)->type, output_rank(root, i), extent)
+                                                  : 0;
+}
+
+/* "out[0]: f32, at most 5003". */
+static void list_output(text *out, const run_program *root, const driven *sized, uint32_t i)
+{
+    int64_t extent[IR_MAX_RANK];
+    const plan_shape *s = &root->plan->shape.at[result_buffer(root, i)->shape];
+    output_extents(root, sized, i, extent);
+    text_printf(out, " * out[%u]: %s", i, ir_type_name(result_buffer(root, i)->type));
+    for (unsigned d = 0; d < s->rank; d++) {
+        text_add(out, d ? " x " : ", ");
+        if (!sized || !sized->varies[s->extent[d]])
+            text_printf(out, "%" PRId64, extent[d]);
+        else if (extent[d] >= 0)
+            text_printf(out, "at most %" PRId64, extent[d]);
+        else
+            text_add(out, "as many as the run tells");
+    }
+    text_add(out, "\n");
+}
+
+static void write_header(exporting *e, const run_program *root, const char *kind, const driven *sized, const ports *x,
+                         text *out)
 {
     const bool opencl = !strcmp(kind, "opencl");
     const run_tape *t = run_tape_of_call(root);
@@ -100,16 +152,18 @@ static void write_header(exporting *e, const run_program *root, const char *kind
         else
             text_printf(out, " * in[%u]: is not read\n", i);
     for (uint32_t i = 0; i < x->outputs; i++)
-        list_extents(out, "out", i, result_buffer(root, i)->type,
-                     root->plan->shape.at[result_buffer(root, i)->shape].rank, t->out[i]);
+        list_output(out, root, sized, i);
+    text_printf(
+        out,
+        " *\n * Compile %s.c with it. Elements are dense, the last dimension innermost; a bool is a byte. */\n"
+        "#ifndef SINTER_DRIVER_%s_H\n#define SINTER_DRIVER_%s_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n%s\n"
+        "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\nstruct %s_driver;\n",
+        n, n, n, api_of(kind), n);
     text_printf(out,
-                " *\n * Compile %s.c with it. Elements are dense, the last dimension innermost; a bool is a byte. */\n"
-                "#ifndef SINTER_DRIVER_%s_H\n#define SINTER_DRIVER_%s_H\n\n#include <stddef.h>\n\n%s\n"
-                "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\nstruct %s_driver;\n",
-                n, n, n, api_of(kind), n);
-    text_printf(out,
-                "enum { %s_inputs = %u, %s_outputs = %u };\nextern const size_t %s_in_bytes[], %s_out_bytes[];\n\n", n,
-                x->parameters, n, x->outputs, n, n);
+                "enum { %s_inputs = %u, %s_outputs = %u };\n"
+                "/* Of results whose extents the run tells: at most; 0: that is not known. */\n"
+                "extern const size_t %s_in_bytes[], %s_out_bytes[];\n\n",
+                n, x->parameters, n, x->outputs, n, n);
     text_printf(out,
                 "/* Compiles the kernels%s. NULL: no memory. Whether they compile %s_run says. */\n"
                 "struct %s_driver *%s_open(%s);\n",
@@ -120,10 +174,12 @@ static void write_header(exporting *e, const run_program *root, const char *kind
         "/* Runs it in a queue that works in order; waits until it is done. `in` is read; `out` gets memory that the\n"
         " * caller frees. 0: it failed, and %s_said says why. One run at a time of what %s_open gave. */\n"
         "int %s_run(struct %s_driver *program, %s queue, const %s *in, %s *out);\n"
+        "/* The extents of a result of the last run, outermost first: as many elements were written. */\n"
+        "const int64_t *%s_extents(const struct %s_driver *program, unsigned result);\n"
         "const char *%s_said(const struct %s_driver *program);\nvoid %s_close(struct %s_driver *program);\n\n"
         "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
         n, n, n, n, opencl ? "cl_command_queue" : "CUstream", opencl ? "cl_mem" : "CUdeviceptr",
-        opencl ? "cl_mem" : "CUdeviceptr", n, n, n, n);
+        opencl ? "cl_mem" : "CUdeviceptr", n, n, n, n, n, n);
 }
 
 /* --- the source --- */
@@ -191,6 +247,8 @@ static void add_sources(text *out, const driver_kernel *all, uint32_t kernels)
 {
     for (uint32_t i = 0; i < kernels; i++) {
         const kernel *k = all[i].ready;
+        if (!all[i].used)
+            continue;
         text_printf(out, "static const char *const text_%u[] = {\n", i);
         for (const char *at = all[i].source.at; *at;) {
             at = add_string(out, at, MOST_STRING);
@@ -210,6 +268,10 @@ static void add_sources(text *out, const driver_kernel *all, uint32_t kernels)
         "} source;\nstatic const source sources[KERNELS] = {\n");
     for (uint32_t i = 0; i < kernels; i++) {
         const kernel *k = all[i].ready;
+        if (!all[i].used) {
+            text_add(out, "    {0},\n");
+            continue;
+        }
         text_printf(out, "    {text_%u, \"%s\", bytes_%u, sizeof text_%u / sizeof text_%u[0], %u, %u, %u, %u, %d},\n",
                     i, all[i].entry, i, i, i, all[i].k->memory.n, k->arg_type.n, all[i].group ? all[i].group : 1,
                     emit_shared_bytes(k), k->chained);
@@ -238,17 +300,25 @@ static void add_data(text *out, const run_program *root, const ports *x)
     text_add(out, "0};\n");
 }
 
-static void add_tables(text *out, const exporting *e, const run_program *root, const ports *x)
+static void add_tables(text *out, const exporting *e, const run_program *root, const driven *sized, const ports *x)
 {
     const run_tape *t = run_tape_of_call(root);
-    text_printf(out, "enum { PARAMETERS = %u, INPUTS = %u, OUTPUTS = %u };\n", x->parameters, x->inputs, x->outputs);
     text_printf(out, "const size_t %s_in_bytes[] = {", e->name);
     for (uint32_t i = 0; i < x->inputs; i++)
         text_printf(out, "%zu, ", input_bytes(root, x, i));
     text_printf(out, "0};\nconst size_t %s_out_bytes[] = {", e->name);
     for (uint32_t i = 0; i < x->outputs; i++)
-        text_printf(out, "%zu, ", output_bytes(root, i));
-    text_add(out, "0};\nstatic const int64_t dims[] = {");
+        text_printf(out, "%zu, ", output_bytes(root, sized, i));
+    text_add(out, "0};\nstatic const int64_t most[][9] = {");
+    for (uint32_t i = 0; i < x->outputs; i++) {
+        int64_t extent[IR_MAX_RANK];
+        output_extents(root, sized, i, extent);
+        text_add(out, "{");
+        for (unsigned d = 0; d < output_rank(root, i); d++)
+            text_printf(out, "%" PRId64 ", ", extent[d]);
+        text_add(out, "0}, ");
+    }
+    text_add(out, "{0}};\nstatic const int64_t dims[] = {");
     for (uint32_t i = 0; i < root->plan->dim.n; i++)
         text_printf(out, "%" PRId64 ", ", t->dim[i]);
     text_add(out, "0};\n");
@@ -259,7 +329,7 @@ static bool write_all(exporting *e, const text *data)
     return fwrite(data->at, 1, data->n, e->f) == data->n;
 }
 
-sn_status export_driver(exporting *e, const run_program *root, const char *kind, const text *functions, uint32_t first,
+sn_status export_driver(exporting *e, const run_program *root, const char *kind, const described *from,
                         const driver_kernel *all, uint32_t kernels)
 {
     const bool opencl = !strcmp(kind, "opencl");
@@ -268,24 +338,24 @@ sn_status export_driver(exporting *e, const run_program *root, const char *kind,
     text out, header;
     text_init(&out, &e->arena);
     text_init(&header, &e->arena);
-    export_runtime(kind, part);
-    write_header(e, root, kind, &x, &header);
+    export_runtime(kind, from->sized, part);
+    write_header(e, root, kind, from->sized, &x, &header);
     text_printf(&out,
                 "/* The program %s, with its kernels: see %s.h. Link it with %s. */\n%s#include \"%s.h\"\n\n%s"
                 "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
-                "enum { KERNELS = %u, MOST_ARGUMENTS = %u };\n",
+                "enum { KERNELS = %u, MOST_ARGUMENTS = %u, PARAMETERS = %u, INPUTS = %u, OUTPUTS = %u, SIZED = %d };\n",
                 e->name, e->name, opencl ? "-lOpenCL" : "-lcuda -lnvrtc",
                 opencl ? "#define CL_TARGET_OPENCL_VERSION 120\n" : "", e->name, opencl ? "" : "#include <nvrtc.h>\n",
-                kernels, most_arguments(all, kernels));
+                kernels, most_arguments(all, kernels), x.parameters, x.inputs, x.outputs, from->sized != NULL);
     add_places(&out, root);
     for (unsigned i = 0; i < DRIVER_PARTS; i++) {
         if (i == DRIVER_BEFORE_SOURCES)
             add_sources(&out, all, kernels);
         if (i == DRIVER_PARTS - 1) {
-            text_add_n(&out, functions->at, functions->n);
-            add_tables(&out, e, root, &x);
+            text_add_n(&out, from->functions->at, from->functions->n);
+            add_tables(&out, e, root, from->sized, &x);
             add_data(&out, root, &x);
-            text_printf(&out, "#define MAIN p%u\n#define QUEUE %s\n\n", first,
+            text_printf(&out, "#define MAIN p%u\n#define QUEUE %s\n\n", from->first,
                         opencl ? "cl_command_queue" : "CUstream");
         }
         add_part(&out, part[i], e->name);

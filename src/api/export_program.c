@@ -4,16 +4,9 @@
 
 #include <inttypes.h>
 
-typedef struct writer {
-    driven *d;
-    text body, top, end; /* statements; what is declared before them; and what is let go behind them */
-    const plan *p;
-    uint32_t steps; /* in the description */
-} writer;
-
 static bool program_of(driven *d);
 
-static bool refuse(driven *d, const char *why)
+bool driven_refuse(driven *d, const char *why)
 {
     d->why = d->why ? d->why : why;
     return false;
@@ -89,6 +82,7 @@ typedef struct looping { /* a control, of which the step's number makes names */
     uint32_t n;                     /* the step */
     uint32_t *first;                /* per part: its first component; then how many there are */
     driven inside[IR_MOST_REGIONS]; /* the programs; tape NULL: it has not run */
+    uint8_t *varies;                /* per input: extents that differ from round to round, or from run to run */
 } looping;
 
 static uint32_t components(const ir_program *q, uint32_t result)
@@ -105,19 +99,63 @@ static uint32_t port_of(const ir_program *q, uint32_t n, const ir_id *list)
     return port;
 }
 
-/* The tape of a region; false if there are several, for arguments of other sizes. */
+/* The tape of a region; false if there are several, for arguments of other sizes, which are not told apart by what
+ * they compute. */
 static bool tape_of_region(driven *d, const ir_region *r, const run_tape **out)
 {
     *out = NULL;
     for (const run_tape *t = run_tapes_all(d->root); t; t = t->next) {
         if (t->r->l->ir != r->program || !t->whole)
             continue;
-        if (*out && (*out)->r != t->r)
-            return refuse(d, "a loop has run in several versions, for arrays of other sizes; record calls of one size");
+        if (*out && (*out)->r != t->r && !d->sizer)
+            return driven_refuse(d, "a loop has run in several versions, for arrays of other sizes");
         if (!*out)
             *out = t;
     }
     return true;
+}
+
+/* The extents of a region's result that are not certain to be those of the state. */
+static uint8_t changed_by(const ir_region *r, uint32_t state)
+{
+    const ir_program *q = r->program;
+    const uint32_t result = r->result[state];
+    const ir_array *from = ir_info(q, q->input.at[state]);
+    const ir_array *to =
+        ir_info(q, result & IR_PASSED ? q->input.at[result & ~(uint32_t)IR_PASSED] : q->output.at[result]);
+    uint8_t changed = 0;
+    for (unsigned k = 0; k < to->rank; k++)
+        if (from->shape[k] != to->shape[k])
+            changed |= (uint8_t)(1 << k);
+    return changed;
+}
+
+static void find_varying_inputs(driven *d, looping *l)
+{
+    const plan *p = d->tape->r->plan;
+    l->varies = arena_alloc(d->arena, l->p->input.n + 1);
+    for (uint32_t i = 0; i < l->p->input.n; i++) {
+        const plan_shape *s = &p->shape.at[p->buffer.at[l->p->input.at[i]].shape];
+        for (unsigned k = 0; k < s->rank; k++)
+            if (d->varies[s->extent[k]])
+                l->varies[i] |= (uint8_t)(1 << k);
+    }
+    for (uint32_t i = l->of->form == IR_WHILE; i < l->of->regions; i++)
+        for (uint32_t k = 0; k < l->of->states; k++)
+            l->varies[k] |= changed_by(&l->of->region[i], k);
+}
+
+static void find_varying_extents(driven *in, const looping *l, const ir_region *r)
+{
+    const plan *p = in->tape->r->plan;
+    in->input_varies = arena_alloc(in->arena, p->inputs + 1);
+    for (uint32_t i = 0; i < p->inputs; i++)
+        in->input_varies[i] = l->varies[i < l->of->states ? i : r->source[i]];
+    for (uint32_t i = 0; i < p->binding.n; i++) {
+        const plan_binding *b = &p->binding.at[i];
+        if (b->named && in->input_varies[b->input] >> b->dimension & 1)
+            in->dim_varies[b->number] = true;
+    }
 }
 
 static bool enter(driven *d, looping *l, uint32_t region)
@@ -138,6 +176,8 @@ static bool enter(driven *d, looping *l, uint32_t region)
         in->dim_varies[r->index - 1] = true;
     if (r->many)
         in->dim_varies[r->many - 1] = true;
+    if (d->sizer)
+        find_varying_extents(in, l, r);
     const bool good = program_of(in);
     d->why = in->why;
     return good;
@@ -199,6 +239,13 @@ static bool region(writer *w, const looping *l, uint32_t number, bool condition)
     for (uint32_t i = 0; i < q->dim.n; i++)
         text_printf(&w->body, "%" PRId64 ", ", in->tape->dim[i]);
     text_add(&w->body, "0};\n");
+    const plan *inside = in->tape->r->plan;
+    for (uint32_t i = 0; i < inside->binding.n && w->d->sizer; i++) {
+        const plan_binding *b = &inside->binding.at[i];
+        if (b->named && in->input_varies[b->input] >> b->dimension & 1)
+            text_printf(&w->body, "    e[%u] = i[%u]->extent[%u];\n", b->number, inside->input_first[b->input],
+                        b->dimension);
+    }
     for (uint32_t i = 0; i < r->values; i++)
         text_printf(&w->body, "    e[%u] = w%u[%u];\n", r->dim[i], l->n, r->value[i]);
     if (r->index)
@@ -220,7 +267,7 @@ static bool region(writer *w, const looping *l, uint32_t number, bool condition)
 static bool region_values(writer *w, const looping *l)
 {
     driven *d = w->d;
-    text_printf(&w->body, "    int64_t w%u[%u] = {0};\n", l->n, l->p->value.n + 1);
+    text_printf(&w->body, "    int64_t w%u[%u] = {0};\n    (void)w%u;\n", l->n, l->p->value.n + 1, l->n);
     for (uint32_t i = 0; i < l->p->value.n; i++)
         if (!driven_value(d, &w->body, &w->p->host, l->p->value.at[i], arena_printf(d->arena, "w%u[%u]", l->n, i)))
             return false;
@@ -345,12 +392,28 @@ static bool write_choice(writer *w, const looping *l)
     return true;
 }
 
-static bool control(writer *w, uint32_t step, const run_taped *t)
+/* The regions are told the extents of what they are given. */
+static bool say_extents(writer *w, const plan_control *p)
+{
+    for (uint32_t i = 0; i < p->input.n; i++) {
+        const uint32_t n = ir_info(w->d->tape->r->l->ir, w->p->buffer.at[p->input.at[i]].array)->components;
+        for (uint32_t k = p->input.at[i]; k < p->input.at[i] + n; k++)
+            if (!driven_extents(w, k, arena_printf(w->d->arena, "b[%u]", k)))
+                return false;
+    }
+    return true;
+}
+
+bool driven_control(writer *w, uint32_t number, uint32_t control)
 {
     driven *d = w->d;
-    const plan_control *p = &w->p->control.at[t->index];
+    const plan_control *p = &w->p->control.at[control];
     looping *l = arena_new(d->arena, *l);
-    *l = (looping){.p = p, .of = p->of, .n = step};
+    *l = (looping){.p = p, .of = p->of, .n = number};
+    if (d->sizer)
+        find_varying_inputs(d, l);
+    if (d->sizer && !say_extents(w, p))
+        return false;
     const ir_region *r = &p->of->region[p->form == IR_WHILE];
     l->first = arena_array(d->arena, uint32_t, p->of->parts + 1);
     for (uint32_t k = 0; k < p->of->parts; k++)
@@ -418,12 +481,12 @@ static bool write_step(writer *w, uint32_t number)
     case PLAN_LAUNCH:
         return launch(w, t);
     default:
-        return control(w, number, t);
+        return driven_control(w, number, t->index);
     }
 }
 
 /* Is all that decides how much memory there is, and how launches go about it, the same each time? */
-static bool is_fixed(driven *d)
+static bool is_fixed(const driven *d)
 {
     const plan *p = d->tape->r->plan;
     bool *varies = arena_alloc(d->arena, p->host.step.n + 1);
@@ -432,12 +495,10 @@ static bool is_fixed(driven *d)
     for (uint32_t i = 0; i < p->shape.n; i++)
         for (unsigned k = 0; k < p->shape.at[i].rank; k++)
             if (varies[p->shape.at[i].extent[k]])
-                return refuse(d, "an extent depends on what is in memory, or on the round; export what comes before it "
-                                 "and behind it as programs");
+                return false;
     for (uint32_t i = 0; i < p->check.n; i++)
         if (varies[p->check.at[i].left] || varies[p->check.at[i].right])
-            return refuse(d, "a condition on extents depends on what is in memory, or on the round; give the extent as "
-                             "an argument's");
+            return false;
     return true;
 }
 
@@ -451,11 +512,13 @@ static bool program_of(driven *d)
     text_init(&w.end, d->arena);
     text_init(&own, d->arena);
     if (d->tape->why)
-        return refuse(d, d->tape->why);
+        return driven_refuse(d, d->tape->why);
     if (!d->tape->whole)
-        return refuse(d, "the recorded call failed; record one that does not");
-    if (!is_fixed(d))
-        return false;
+        return driven_refuse(d, "the recorded call failed; record one that does not");
+    if (!d->sizer && (d->tape->differs || !is_fixed(d)))
+        return driven_refuse(d, "what it launches depends on the data"); /* as the plan says, then */
+    if (d->sizer)
+        driven_find_values(d);
     d->json = &own;
     text_add(&own, "    {\"inputs\": [");
     for (uint32_t i = 0, n = 0; i < p->buffer.n; i++)
@@ -464,8 +527,8 @@ static bool program_of(driven *d)
             text_printf(&own, "%s{\"buffer\": %u, \"input\": %u}", n++ ? ", " : "", i, p->buffer.at[i].port);
         }
     text_add(&own, "],\n     \"steps\": [");
-    bool good = true;
-    for (uint32_t i = 0; i < d->tape->step.n && good; i++)
+    bool good = !d->sizer || driven_plan(&w);
+    for (uint32_t i = 0; i < d->tape->step.n && good && !d->sizer; i++)
         good = write_step(&w, i);
     text_add(&own, "],\n     \"results\": [");
     for (uint32_t i = 0; i < p->result.n; i++) {
@@ -473,6 +536,8 @@ static bool program_of(driven *d)
         text_printf(&own, r->copied ? "%snull" : "%s%u", i ? ", " : "", r->buffer);
         if (!r->copied)
             text_printf(&w.body, "    out[%u] = share(b[%u]);\n", i, r->buffer);
+        if (d->sizer)
+            good = good && driven_extents(&w, r->buffer, arena_printf(d->arena, "out[%u]", i));
     }
     text_add(&own, "]}");
     if (!good)

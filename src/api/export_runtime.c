@@ -8,6 +8,7 @@ static const char head[] =
     "    memory at;\n"
     "    size_t bytes;\n"
     "    long users;\n"
+    "    int64_t extent[8]; /* of the array, where it differs from run to run */\n"
     "    struct block *next; /* of those that nobody uses */\n"
     "} block;\n"
     "\n"
@@ -17,6 +18,7 @@ static const char head[] =
     "    memory failure; /* what launches leave there: site, element, value, bound of the first check that failed */\n"
     "    kernel of[KERNELS];\n"
     "    char said[512];\n"
+    "    int64_t extent[OUTPUTS + 1][8]; /* of the last run's results */\n"
     "    int ready;\n"
     "};\n"
     "typedef struct DRIVER_driver driver;\n"
@@ -60,10 +62,14 @@ static const char blocks[] =
     "        drop(s, &b[i]);\n"
     "}\n"
     "\n"
-    "/* Memory that was let go is used again for as many bytes. */\n"
+    "/* Memory that was let go is used again for as many bytes; where these differ, blocks have few sizes. */\n"
     "HELPER int make(driver *s, block **b, size_t bytes)\n"
     "{\n"
-    "    const size_t wanted = bytes ? bytes : 8;\n"
+    "    size_t unit = 8, wanted = bytes ? bytes : 8;\n"
+    "    while (SIZED && wanted / 8 > unit)\n"
+    "        unit *= 2;\n"
+    "    if (SIZED && wanted <= SIZE_MAX - unit)\n"
+    "        wanted = (wanted + unit - 1) / unit * unit;\n"
     "    block **at = &s->idle;\n"
     "    while (*at && (*at)->bytes != wanted)\n"
     "        at = &(*at)->next;\n"
@@ -103,8 +109,15 @@ static const char blocks[] =
     "    }\n"
     "    if (!make(s, to, (*from)->bytes) || !copy(s, *to, *from, (*from)->bytes))\n"
     "        return 0;\n"
+    "    memcpy((*to)->extent, (*from)->extent, sizeof (*to)->extent);\n"
     "    drop(s, from);\n"
     "    return 1;\n"
+    "}\n"
+    "\n"
+    "HELPER void extents(block *b, unsigned rank, const int64_t *extent)\n"
+    "{\n"
+    "    for (unsigned i = 0; i < rank && b; i++)\n"
+    "        b->extent[i] = extent[i];\n"
     "}\n"
     "\n"
     "HELPER void go_on(driver *s, block **state, block **next, size_t n)\n"
@@ -147,7 +160,9 @@ static const char blocks[] =
     "    *to = v != 0;\n"
     "    return 1;\n"
     "}\n"
-    "\n"
+    "\n";
+
+static const char numbers[] =
     "/* --- numbers that the host computes --- */\n"
     "\n"
     "HELPER float f32(uint64_t v)\n"
@@ -386,6 +401,8 @@ static const char opencl_opening[] =
     "    kernel *k = &s->of[number];\n"
     "    char options[128];\n"
     "    cl_int status = CL_SUCCESS;\n"
+    "    if (!t->pieces) /* it is not needed */\n"
+    "        return 1;\n"
     "    for (k->group = t->most_threads;; k->group /= 2) {\n"
     "        size_t most = 0;\n"
     "        snprintf(options, sizeof options, \"-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt -DSN_LOCAL=%zu\", k->group);\n"
@@ -519,6 +536,8 @@ static const char cuda_opening[] =
     "static int build(driver *s, unsigned number, int arch)\n"
     "{\n"
     "    kernel *k = &s->of[number];\n"
+    "    if (!sources[number].pieces) /* it is not needed */\n"
+    "        return 1;\n"
     "    for (k->group = sources[number].most_threads;; k->group /= 2) {\n"
     "        if (!compile(s, number, arch))\n"
     "            return 0;\n"
@@ -569,6 +588,11 @@ static const char calls[] =
     "    return s ? s->said : \"no memory\";\n"
     "}\n"
     "\n"
+    "const int64_t *DRIVER_extents(const struct DRIVER_driver *s, unsigned result)\n"
+    "{\n"
+    "    return s && result < OUTPUTS ? s->extent[result] : NULL;\n"
+    "}\n"
+    "\n"
     "void DRIVER_close(struct DRIVER_driver *s)\n"
     "{\n"
     "    if (!s)\n"
@@ -613,6 +637,7 @@ static const char calls[] =
     "        if (!fine)\n"
     "            break;\n"
     "        out[i] = b->at;\n"
+    "        memcpy(s->extent[i], SIZED ? b->extent : most[i], sizeof s->extent[i]);\n"
     "        free(b);\n"
     "    }\n"
     "    if (s)\n"
@@ -627,16 +652,20 @@ static const char calls[] =
 
 /* clang-format on */
 
-void export_runtime(const char *kind, const char *part[DRIVER_PARTS])
+void export_runtime(const char *kind, bool sized, const char *part[DRIVER_PARTS])
 {
     const bool opencl = !strcmp(kind, "opencl");
     const char *const all[DRIVER_PARTS] = {opencl ? opencl_types : cuda_types,
                                            head,
                                            opencl ? opencl_calls : cuda_calls,
                                            blocks,
+                                           numbers,
                                            clearing,
                                            opencl ? opencl_launches : cuda_launches,
                                            opencl ? opencl_opening : cuda_opening,
+                                           sized ? export_extents : "",
+                                           sized ? export_sizes : "",
+                                           sized ? export_sorts : "",
                                            calls};
     memcpy(part, all, sizeof(all));
 }

@@ -16,7 +16,7 @@ typedef struct sources {
     const sn_program *visited; /* whose launches are listed: the program, or one of a loop or choice */
     const run_program *called; /* the version that the last recorded call ran */
     text functions, programs;  /* of its driver, if what it did can be told, */
-    uint32_t first;
+    described driver;
     const char *why; /* and else why not */
 } sources;
 
@@ -39,6 +39,18 @@ static uint32_t number_of(void *env, const sk_kernel *k)
             return i;
     vec_push(&s->e->arena, &s->kernel, ((driver_kernel){.k = k}));
     return s->kernel.n - 1;
+}
+
+static uint32_t driver_number(void *env, const sk_kernel *k)
+{
+    sources *s = env;
+    for (uint32_t i = 0; i < s->kernel.n && !k; i++)
+        s->kernel.at[i].used = false;
+    if (!k)
+        return 0;
+    const uint32_t number = number_of(env, k);
+    s->kernel.at[number].used = true;
+    return number;
 }
 
 static void add_memory(sources *s, const run_launched *l, text *out)
@@ -158,8 +170,10 @@ static sn_status write_description(sources *s)
         text_add(&out, " \"no_driver\": ");
         quoted(&out, s->why);
         text_add(&out, "}\n");
+    } else if (s->driver.sized) {
+        text_printf(&out, " \"no_programs\": \"launches depend on what is in memory; %s.c has the steps\"}\n", e->name);
     } else {
-        text_printf(&out, " \"first\": %u, \"programs\": [\n%s]}\n", s->first, s->programs.at);
+        text_printf(&out, " \"first\": %u, \"programs\": [\n%s]}\n", s->driver.first, s->programs.at);
     }
     return export_file(e, "json", &out, write_text);
 }
@@ -192,7 +206,7 @@ static sn_status export_them(sources *s)
     if (!s->called)
         s->why = "no recorded call went to its end; record one that does";
     else
-        export_describe(e, s->called, number_of, s, &s->functions, &s->programs, &s->first, &s->why);
+        export_describe(e, s->called, &s->driver, &s->why);
     if (s->why && e->p->inside.n)
         return api_fail_at(e->p->context, e->who, SN_UNSUPPORTED,
                            "what the loops and choices of arrays did in the recorded calls cannot be told: %s", s->why);
@@ -200,8 +214,8 @@ static sn_status export_them(sources *s)
     for (uint32_t i = 0; i < s->kernel.n && status == SN_OK; i++)
         status = write_source(s, i);
     if (status == SN_OK && !s->why)
-        status = export_driver(e, s->called, e->p->context->engine.device->limits->kind, &s->functions, s->first,
-                               s->kernel.at, s->kernel.n);
+        status = export_driver(e, s->called, e->p->context->engine.device->limits->kind, &s->driver, s->kernel.at,
+                               s->kernel.n);
     return status == SN_OK ? write_description(s) : status;
 }
 
@@ -211,8 +225,8 @@ sn_status export_sources(exporting *e)
     const bool opencl = !strcmp(limits->kind, "opencl");
     sources s = {.e = e, .d = opencl ? &dialect_opencl : &dialect_cuda, .ending = opencl ? "cl" : "cu"};
     text_init(&s.launches, &e->arena);
-    text_init(&s.functions, &e->arena);
-    text_init(&s.programs, &e->arena);
+    s.driver =
+        (described){.kernel_number = driver_number, .env = &s, .functions = &s.functions, .programs = &s.programs};
     if (!run_tapes_open(e->p->run))
         return api_fail_at(e->p->context, e->who, SN_BAD_ARGUMENT,
                            "a recorded call of the program is under way; wait for it, and export then");

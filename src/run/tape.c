@@ -125,7 +125,13 @@ static struct run_tapes *take_tapes(run *c)
     return all;
 }
 
-static void differs(run *c, const char *why)
+static void differs(run *c)
+{
+    if (c->tape)
+        c->tape->differs = true;
+}
+
+static void cannot_be_told(run *c, const char *why)
 {
     if (c->tape && !c->tape->why)
         c->tape->why = why;
@@ -145,9 +151,9 @@ void run_tape_begin(run *c)
     if (c->root == c)
         all->call = c->tape;
     if (c->tape->whole && !same_extents(c, c->tape))
-        differs(c, "extents change from round to round; export a round as a program");
+        differs(c);
     if (c->layout || c->field)
-        differs(c, "arguments are given away, or fields of structs; record a call with arrays");
+        cannot_be_told(c, "arguments are given away, or fields of structs; record a call with arrays");
 }
 
 void run_tape_end(run *c, bool good)
@@ -157,7 +163,7 @@ void run_tape_end(run *c, bool good)
         for (uint32_t i = 0; i < c->plan->result.n && !c->tape->whole; i++)
             memcpy(c->tape->out[i], c->out[i].extent, sizeof(c->tape->out[i]));
         if (c->tape->whole && c->tape_at != c->tape->step.n)
-            differs(c, "rounds differ in what they launch; export a round as a program");
+            differs(c);
         c->tape->whole = true;
     }
     c->tape = NULL;
@@ -170,7 +176,8 @@ void run_tape_end(run *c, bool good)
 
 void run_tape_foreign(run *c)
 {
-    differs(c, "a foreign function ran, of which there is no source; a call without it is exported with its fallback");
+    cannot_be_told(
+        c, "a foreign function ran, of which there is no source; a call without it is exported with its fallback");
 }
 
 /* --- steps --- */
@@ -207,7 +214,7 @@ static void note(run *c, const run_taped *s)
     c->tape_at++;
     if (!before || before->op != s->op || before->index != s->index || before->last != s->last ||
         before->bytes != s->bytes || before->variant != s->variant || (s->variant && !same_launch(before, s)))
-        differs(c, "rounds differ in what they launch; export a round as a program");
+        differs(c);
 }
 
 void run_tape_step(run *c, const plan_step *s)
@@ -220,7 +227,7 @@ void run_tape_step(run *c, const plan_step *s)
     case PLAN_ALLOC:
         run_alloc_bytes(c, s->index, &t.bytes);
         if (p->buffer.at[s->index].within)
-            differs(c, "an array is joined of parts in their place");
+            cannot_be_told(c, "an array is joined of parts in their place");
         break;
     case PLAN_CLEAR:
         run_alloc_bytes(c, s->index, &t.bytes);
@@ -276,7 +283,6 @@ void run_tape_launch(run *c, uint32_t launch, const run_variant *v, int64_t piec
         t.offset[i] = v->memory[i].role == SK_STATE ? v->memory[i].number * pieces * (int64_t)sizeof(uint64_t) : 0;
     }
     if (c->plan->cluster.at[c->plan->launch.at[launch].cluster].sorts)
-        differs(c, "a sort takes as many rounds as its keys make it take; export what comes before it and behind it as "
-                   "programs");
+        differs(c);
     note(c, &t);
 }

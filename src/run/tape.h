@@ -1,6 +1,6 @@
 /* What a recorded call did, step by step, for whoever repeats it without Sinter: a tape of the call, and one of a round
  * of each region of its loops and choices. Rounds that follow are compared with the first one: a tape that says the
- * same of all of them describes a program for these extents; of others it says why it does not.
+ * same of all of them describes a program for these extents; others say that they do not.
  *
  * Calls are taped on devices behind a driver while they are recorded (profile.h), one at a time; calls of other extents
  * take the place of what was there. */
@@ -29,7 +29,8 @@ typedef struct run_tape {
     int64_t *dim;                /* per extent of the program */
     VEC(run_taped) step;
     bool whole;      /* it was recorded to its end */
-    const char *why; /* it does not say what another round does; NULL: it does */
+    bool differs;    /* another round did something else, or a call of other data may */
+    const char *why; /* neither does the plan say what they do; NULL: it does */
 } run_tape;
 
 /* Begins or ends the tape of a call or round whose extents are known. */
