@@ -7,8 +7,8 @@
  * size of the kernel but for logarithms and the depth of loops. They may run in any order, and again.
  *
  * Every LET is total, so it may be computed where it was not before; but what is partial in the operator table is never
- * moved above what guards it. Loads, but for those of memory that has `one`, stores, CHECKs, atomics and exchanges between
- * lanes stay where they are. */
+ * moved above what guards it. Loads, but for those of memory that has `one`, stores, atomics and exchanges between lanes
+ * stay where they are, and CHECKs but for k_checks. */
 #ifndef SN_KERNEL_PASSES_H
 #define SN_KERNEL_PASSES_H
 
@@ -26,6 +26,8 @@ void k_decide(kernel *k, arena *a);
 /* Strength reduction: a loop's index divided by what does not change goes along with the index, as a quotient and a
  * remainder. Divisions by literals are left to compilers, which know better. */
 void k_reduce(kernel *k, arena *a);
+/* CHECKs, with what they look at, come before loads in front of them that they do not need. */
+void k_checks(kernel *k, arena *a);
 /* Dead code: values that nobody uses, stores to shared and private memory that nobody reads, variables that nobody
  * reads, and loops and conditions around nothing. */
 void k_dead(kernel *k, arena *a);

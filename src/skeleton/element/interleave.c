@@ -3,8 +3,9 @@
 #include "opt/rewrite.h"
 
 enum {
-    MOST_CODE = 320, /* terms, for all elements of a lane */
-    FEW = 8          /* elements of a lane of any type; of more, emitters have ways for those of four and eight bytes */
+    MOST_CODE = 320,  /* terms, for all elements of a lane; */
+    MOST_TERMS = 160, /* ... counted as many times as there are elements */
+    FEW = 8 /* elements of a lane of any type; of more, emitters have ways for those of four and eight bytes */
 };
 
 static bool divisor(const ir_program *p, const ir_node *n, int64_t *by)
@@ -50,7 +51,7 @@ sk_factor sk_find_factor(const sk_lower *lw, uint32_t n, const ir_id *term, ir_i
         if (divisor(p, t, &by) && p->arg.at[t->args] == variable)
             f.by = by > f.by ? by : f.by;
     }
-    if (ids.n * f.by > MOST_CODE)
+    if (ids.n * f.by > MOST_TERMS)
         f.by = 1;
     for (uint32_t i = 0; i < ids.n && f.by > 1 && f.n < SK_MOST_DIVIDED; i++) {
         const ir_node *t = ir_at(p, ids.at[i]);
@@ -74,6 +75,26 @@ static bool are_words(const sk_lower *lw, const opt_ids *ids, uint32_t n, const 
     return true;
 }
 
+/* How many terms there are for all elements of a lane: those that mention digits for each of them. */
+static int64_t code_of(const sk_lower *lw, const opt_ids *ids, const sk_factor *f)
+{
+    const ir_program *p = lw->l->ir;
+    map64 of_digits = {0};
+    int64_t terms = 0;
+    for (uint32_t i = 0; i < ids->n; i++) { /* operands before users */
+        const ir_node *n = ir_at(p, ids->at[i]);
+        bool mentions = false;
+        for (unsigned d = 0; d < f->digits; d++)
+            mentions |= ids->at[i] == f->digit[d];
+        for (uint32_t k = 0; k < n->n; k++)
+            mentions |= map64_get(&of_digits, p->arg.at[n->args + k]) != 0;
+        if (mentions)
+            map64_put(lw->arena, &of_digits, ids->at[i], 1);
+        terms += mentions ? f->by : 1;
+    }
+    return terms;
+}
+
 sk_factor sk_factor_of_extents(const sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, unsigned digits)
 {
     const l_cluster *loop = lw->cluster->loop;
@@ -92,7 +113,7 @@ sk_factor sk_factor_of_extents(const sk_lower *lw, uint32_t n, const ir_id *term
     }
     opt_reach(lw->l->ir, lw->arena, n, term, &ids);
     const int64_t most = are_words(lw, &ids, n, term) ? SK_MOST_FACTOR : FEW;
-    return suits(lw, &ids) && f.by <= most && ids.n * f.by <= MOST_CODE ? f : none;
+    return suits(lw, &ids) && f.by <= most && code_of(lw, &ids, &f) <= MOST_CODE ? f : none;
 }
 
 /* The quotients and remainders of element `which` of a lane. */
