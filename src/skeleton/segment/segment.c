@@ -23,7 +23,7 @@ void sk_use_segment(sk_segments *x, const sk_segment *s)
     x->row = s->row;
     x->number = s->number;
     x->begin = s->begin;
-    x->base = sk_add(lw, sk_mul(lw, s->row, x->of.length), s->begin);
+    x->base = s->base;
     lw->element = s->global; /* of failures in the operator */
 }
 
@@ -387,15 +387,15 @@ static void take_alone(sk_segments *x, const sk_block *of, k_val global)
 
 /* Segments of one length, at most SK_SHORT, as many as there are lanes, are rows: element j of lane l is read at
  * base + l * length + j, or, where the length is 1, at base + l. */
-static void take_rows(sk_segments *x, k_val first, const sk_segment *of, bool ones)
+static void take_rows(sk_segments *x, const sk_segment *of, bool ones, bool one_row)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
     sk_folds *f = &x->folds;
     k_val zero = k_i64(b, 0), lane = k_for_whole(b, k_i64(b, f->tree.lanes));
-    sk_segment s = {.global = sk_add(lw, first, lane), .row = of->row, .length = of->length, .good = of->good};
-    s.number = sk_add(lw, of->number, lane);
-    s.begin = sk_add(lw, of->begin, ones ? lane : sk_mul(lw, lane, of->length));
+    sk_segment row = *of;
+    row.length = ones ? k_i64(b, 1) : of->length;
+    sk_segment s = sk_gang_row(&x->of, &row, lane, one_row);
     sk_use_segment(x, &s);
     k_val **acc = sk_fold_accumulators(f);
     k_val j = ones ? zero : k_for(b, zero, of->length, false);
@@ -406,6 +406,15 @@ static void take_rows(sk_segments *x, k_val first, const sk_segment *of, bool on
     sk_fold_settle(f, s.global, zero, 0, of->length, acc);
     sk_finish_segment(x, s.row, s.number, s.global, acc, 0);
     k_end(b);
+}
+
+static bool asks_for_indices(const sk_segments *x)
+{
+    const sk_folds *f = &x->folds;
+    bool asks = sk_asks_for_indices(x->lw, f->stored.term.n, f->stored.term.at);
+    for (uint32_t i = 0; i < f->fold.n; i++)
+        asks |= sk_asks_for_indices(x->lw, f->fold.at[i].n, f->fold.at[i].element);
+    return asks;
 }
 
 /* The block's segments, in gangs whose results begin at multiples of their number. */
@@ -421,14 +430,21 @@ static void take_each(sk_segments *x, const sk_block *part)
     k_val whole = k_let(b, OP_EQ, sk_sub(lw, stop, begin), lanes, 0);
     k_if(b, k_let(b, OP_AND, whole, k_let(b, OP_GE, begin, part->first, 0), 0));
     sk_segment of = sk_find_segment(&x->of, begin);
-    k_val base = sk_add(lw, sk_mul(lw, of.row, x->of.length), of.begin);
+    k_if(b, sk_note_gang(&x->of, &of));
     k_if(b, sk_may_be_rows(&x->of, &of, x->folds.tree.lanes));
     k_if(b, sk_end_alike(&x->of, &of, x->folds.tree.lanes));
-    sk_pack_elements(x, base, sk_mul(lw, of.length, lanes));
+    sk_pack_elements(x, of.base, sk_mul(lw, of.length, lanes));
     k_if(b, k_let(b, OP_EQ, of.length, one, 0));
-    take_rows(x, begin, &of, true);
+    take_rows(x, &of, true, false);
     k_else(b);
-    take_rows(x, begin, &of, false);
+    if (asks_for_indices(x)) {
+        k_if(b, sk_gang_stays(&x->of, &of, x->folds.tree.lanes));
+        take_rows(x, &of, false, true);
+        k_else(b);
+    }
+    take_rows(x, &of, false, false);
+    if (asks_for_indices(x))
+        k_end(b);
     k_end(b);
     k_set(b, done, stop);
     k_end(b);
@@ -436,12 +452,13 @@ static void take_each(sk_segments *x, const sk_block *part)
     if (x->mixed) {
         k_if(b, k_let(b, OP_NE, k_get(b, done), stop, 0));
         k_if(b, sk_may_be_mixed(x, &of));
-        sk_pack_elements(x, base, sk_sub(lw, sk_offset(&x->of, sk_add(lw, of.number, lanes)), of.begin));
-        sk_take_mixed(x, begin, &of);
+        sk_pack_elements(x, of.base, sk_sub(lw, sk_gang_edge(&x->of, &of, lanes), of.base));
+        sk_take_mixed(x, &of);
         k_set(b, done, stop);
         k_end(b);
         k_end(b);
     }
+    k_end(b);
     k_end(b);
     take_alone(x, part, k_for(b, k_get(b, done), stop, false));
     k_end(b);
@@ -554,6 +571,7 @@ void sk_build_segments(sk_lower *lw)
     open_segments(&x, lw);
     x.packs = sk_open_packs(&x);
     sk_open_mixed(&x);
+    sk_open_gangs(&x.of, x.folds.tree.lanes);
     sk_check_any_segment(&x.of);
     sk_block of = sk_block_of(&x.of);
     sk_begin_packs(&x);

@@ -7,17 +7,19 @@
 
 typedef struct sk_offsets { /* of the loop's segments */
     sk_lower *lw;
-    ir_id at, offset;     /* a variable, and the offset of this number */
-    ir_id segment;        /* the variable of elements that stands for their segment */
-    VEC(uint32_t) site;   /* of operations that have offsets, which are checked for each */
-    VEC(uint32_t) filled; /* of those of which no segment may be empty */
-    k_val length;         /* of a row */
-    k_val count;          /* segments a row */
-    k_val all;            /* segments */
+    ir_id at, offset;       /* a variable, and the offset of this number */
+    ir_id segment;          /* the variable of elements that stands for their segment */
+    VEC(uint32_t) site;     /* of operations that have offsets, which are checked for each */
+    VEC(uint32_t) filled;   /* of those of which no segment may be empty */
+    k_val length;           /* of a row */
+    k_val count;            /* segments a row */
+    k_val all;              /* segments */
+    struct sk_gangs *gangs; /* of sk_open_gangs; NULL: rows are one, or blocks are many threads */
 } sk_offsets;
 
 typedef struct sk_segment { /* one of all */
     k_val global, row, number, begin, end, length;
+    k_val base; /* where it begins among all elements */
     k_val good; /* it lies in the row; `length` is 0 else */
 } sk_segment;
 
@@ -40,10 +42,26 @@ k_val sk_search_segment(sk_offsets *x, k_val work, k_val total);
 void sk_check_segment(sk_offsets *x, const sk_segment *s);
 void sk_check_unless_fine(sk_offsets *x, const sk_segment *s);
 void sk_check_any_segment(sk_offsets *x); /* without a segment no element is in one */
-/* Do the segments behind `of`, `lanes` with it, end where segments of its length do, and are they short, and neither
- * the first nor the last of their row? The first must hold before the second is asked. */
+
+/* Gangs: segments one behind the other, `of` and those behind it, a lane each. Where there are several rows, all their
+ * segments are one row of segments, as a row's last one ends where the next row begins: a gang goes from row to row.
+ *
+ * Opening takes the number of lanes. Noting, at piece level, comes before all that follows, and is false if offsets are
+ * not what they should be, or may not be: of one row, if the gang has its first segment or its last. */
+void sk_open_gangs(sk_offsets *x, int64_t lanes);
+k_val sk_note_gang(sk_offsets *x, const sk_segment *of);
+/* Where the segment of a lane begins among all elements, or, of a lane too many, where the last one ends; its row, and
+ * its number there. */
+k_val sk_gang_edge(sk_offsets *x, const sk_segment *of, k_val lane);
+void sk_gang_place(sk_offsets *x, const sk_segment *of, k_val lane, k_val *row, k_val *number);
+/* Do all have the length of `of`, and are they short? The first must hold before the second is asked. */
 k_val sk_may_be_rows(sk_offsets *x, const sk_segment *of, int64_t lanes);
 k_val sk_end_alike(sk_offsets *x, const sk_segment *of, int64_t lanes);
+/* The segment of a lane, where they do. `one_row`: the gang stays in a row. */
+sk_segment sk_gang_row(sk_offsets *x, const sk_segment *of, k_val lane, bool one_row);
+k_val sk_gang_stays(sk_offsets *x, const sk_segment *of, int64_t lanes);
+/* Do the terms ask for indices, in loops of several dimensions? Code for gangs that stay in a row is faster then. */
+bool sk_asks_for_indices(sk_lower *lw, uint32_t n, const ir_id *term);
 
 typedef struct sk_once { /* what is computed once a segment, of folds' results */
     const l_op *op;
@@ -84,7 +102,7 @@ void sk_finish_segment(sk_segments *x, k_val row, k_val number, k_val global, k_
 enum { SK_MIXED = 128 };
 bool sk_open_mixed(sk_segments *x);
 k_val sk_may_be_mixed(sk_segments *x, const sk_segment *of);
-void sk_take_mixed(sk_segments *x, k_val first, const sk_segment *of);
+void sk_take_mixed(sk_segments *x, const sk_segment *of);
 
 /* What is packed of the elements of all segments, which have one row, and how much that is (segment_packs.c). Folds
  * leave what decides on their way. A block opens, says at piece level which elements the folds are about to go over, in

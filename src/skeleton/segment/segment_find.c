@@ -32,6 +32,7 @@ sk_segment sk_find_segment(sk_offsets *x, k_val global)
     sk_segment s = {.global = global};
     split(x, global, &s.row, &s.number);
     s.begin = sk_offset(x, s.number);
+    s.base = sk_add(lw, sk_mul(lw, s.row, x->length), s.begin);
     s.end = sk_offset(x, sk_add(lw, s.number, k_i64(b, 1)));
     k_val inside = k_let(b, OP_AND, k_let(b, OP_GE, s.begin, k_i64(b, 0), 0), k_let(b, OP_LE, s.end, x->length, 0), 0);
     s.good = k_let(b, OP_AND, inside, k_let(b, OP_LE, s.begin, s.end, 0), 0);
@@ -148,13 +149,145 @@ void sk_check_any_segment(sk_offsets *x)
     }
 }
 
-/* --- rows --- */
+/* --- gangs --- */
+
+/* A gang stays in its row, or goes on in the next one, or, where a row has fewer segments than a gang has lanes, goes
+ * through several. */
+typedef enum gang_way { IN_ROW, TO_NEXT, THROUGH } gang_way;
+
+typedef struct sk_gangs {
+    int64_t lanes;
+    k_val whole;             /* rows begin and end where they should */
+    k_mem edge, row, number; /* per lane, and one edge more */
+    k_val alike;             /* how many segments end where those of the first one's length do */
+    k_mem turn_end;          /* THROUGH: the same of segments from a row's beginning on: where each ends, */
+    k_mem turn_row, turn_number;
+} sk_gangs;
+
+static k_val in_row(sk_offsets *x, k_val end)
+{
+    k_builder *b = &x->lw->b;
+    return k_let(b, OP_AND, k_let(b, OP_GE, end, k_i64(b, 0), 0), k_let(b, OP_LE, end, x->length, 0), 0);
+}
+
+/* Rows of few segments are alike: what lanes find there is laid out once for all gangs. True if all lies in its row. */
+static k_val lay_out_turns(sk_offsets *x)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    const sk_gangs *g = x->gangs;
+    k_val zero = k_i64(b, 0), one = k_i64(b, 1), lanes = k_i64(b, g->lanes), inside = k_decl(b, zero, "inside");
+    k_val first = sk_mul(lw, k_for(b, zero, k_i64(b, 2), false), lanes), i = sk_add(lw, first, k_for_whole(b, lanes));
+    k_val row = k_let(b, OP_QUOT, i, sk_max(lw, x->count, one), 0);
+    k_val number = sk_sub(lw, i, sk_mul(lw, row, x->count)), end = sk_offset(x, sk_add(lw, number, one));
+    k_store(b, g->turn_row, i, row);
+    k_store(b, g->turn_number, i, number);
+    k_store(b, g->turn_end, i, sk_add(lw, sk_mul(lw, row, x->length), end));
+    k_set(b, inside, sk_add(lw, k_get(b, inside), k_count(b, in_row(x, end))));
+    k_end(b);
+    k_end(b);
+    return k_let(b, OP_EQ, k_get(b, inside), k_i64(b, 2 * g->lanes), 0);
+}
+
+void sk_open_gangs(sk_offsets *x, int64_t lanes)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    if (lw->cluster->loop->rank == 1 || lw->options->group)
+        return;
+    sk_gangs *g = arena_new(lw->arena, *g);
+    x->gangs = g;
+    g->lanes = lanes;
+    g->edge = k_shared(b, T_I64, lanes + 1, "edge");
+    g->row = k_shared(b, T_I64, lanes, "row");
+    g->number = k_shared(b, T_I64, lanes, "number");
+    g->turn_end = k_shared(b, T_I64, 2 * lanes, "turn_end");
+    g->turn_row = k_shared(b, T_I64, 2 * lanes, "turn_row");
+    g->turn_number = k_shared(b, T_I64, 2 * lanes, "turn_number");
+    g->whole = k_decl(b, k_literal(b, T_BOOL, 0), "whole");
+    k_if(b, k_let(b, OP_GT, x->count, k_i64(b, 0), 0));
+    k_val begins = k_let(b, OP_EQ, sk_offset(x, k_i64(b, 0)), k_i64(b, 0), 0);
+    k_set(b, g->whole, k_let(b, OP_AND, begins, k_let(b, OP_EQ, sk_offset(x, x->count), x->length, 0), 0));
+    k_if(b, k_let(b, OP_LE, x->count, k_i64(b, lanes), 0));
+    k_set(b, g->whole, k_let(b, OP_AND, k_get(b, g->whole), lay_out_turns(x), 0));
+    k_end(b);
+    k_end(b);
+}
+
+/* Of each segment: where it ends, its row, its number there. `fine`: how many lie in their rows, as far as ends say. */
+static void note_edges(sk_offsets *x, const sk_segment *of, gang_way way, k_val fine)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    const sk_gangs *g = x->gangs;
+    k_val one = k_i64(b, 1), zero = k_i64(b, 0), lane = k_for_whole(b, k_i64(b, g->lanes));
+    k_val next = sk_add(lw, lane, one), number = sk_add(lw, of->number, lane), row, edge, inside;
+    if (way == THROUGH) {
+        row = sk_add(lw, of->row, k_load(b, g->turn_row, number));
+        edge = sk_add(lw, sk_mul(lw, of->row, x->length), k_load(b, g->turn_end, number));
+        inside = k_let(b, OP_GE, lane, zero, 0);
+        number = k_load(b, g->turn_number, number);
+    } else {
+        k_val beyond = k_let(b, OP_GE, number, x->count, 0), none = sk_sub(lw, lane, lane);
+        row = sk_add(lw, of->row, way == IN_ROW ? none : k_select(b, beyond, one, zero));
+        number = sk_sub(lw, number, way == IN_ROW ? zero : k_select(b, beyond, x->count, zero));
+        k_val end = sk_offset(x, sk_add(lw, number, one));
+        edge = sk_add(lw, sk_mul(lw, row, x->length), end);
+        inside = in_row(x, end);
+    }
+    k_store(b, g->row, lane, row);
+    k_store(b, g->number, lane, number);
+    k_store(b, g->edge, next, edge);
+    k_set(b, g->alike, k_count(b, k_let(b, OP_EQ, edge, sk_add(lw, of->base, sk_mul(lw, next, of->length)), 0)));
+    k_set(b, fine, k_count(b, inside));
+    k_end(b);
+}
+
+k_val sk_note_gang(sk_offsets *x, const sk_segment *of)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    sk_gangs *g = x->gangs;
+    if (!g)
+        return of->good;
+    g->alike = k_decl(b, k_i64(b, 0), "alike");
+    k_val fine = k_decl(b, k_i64(b, 0), "fine"), all = k_i64(b, g->lanes);
+    k_if(b, k_let(b, OP_AND, k_get(b, g->whole), of->good, 0));
+    k_val lane = k_for_few(b, k_i64(b, 1));
+    k_store(b, g->edge, lane, sk_add(lw, of->base, lane));
+    k_end(b);
+    k_if(b, sk_gang_stays(x, of, g->lanes));
+    note_edges(x, of, IN_ROW, fine);
+    k_else(b);
+    k_if(b, k_let(b, OP_LE, x->count, all, 0));
+    note_edges(x, of, THROUGH, fine);
+    k_else(b);
+    note_edges(x, of, TO_NEXT, fine);
+    k_end(b);
+    k_end(b);
+    k_end(b);
+    return k_let(b, OP_EQ, k_get(b, fine), all, 0);
+}
+
+k_val sk_gang_edge(sk_offsets *x, const sk_segment *of, k_val lane)
+{
+    return x->gangs ? k_load(&x->lw->b, x->gangs->edge, lane) : sk_offset(x, sk_add(x->lw, of->number, lane));
+}
+
+void sk_gang_place(sk_offsets *x, const sk_segment *of, k_val lane, k_val *row, k_val *number)
+{
+    k_builder *b = &x->lw->b;
+    *row = x->gangs ? k_load(b, x->gangs->row, lane) : of->row;
+    *number = x->gangs ? k_load(b, x->gangs->number, lane) : sk_add(x->lw, of->number, lane);
+}
 
 k_val sk_end_alike(sk_offsets *x, const sk_segment *of, int64_t lanes)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
     k_val one = k_i64(b, 1), all = k_i64(b, lanes);
+    if (x->gangs)
+        return k_let(b, OP_EQ, k_get(b, x->gangs->alike), all, 0);
     k_val alike = k_decl(b, k_i64(b, 0), "alike"), lane = k_for_whole(b, all), next = sk_add(lw, lane, one);
     k_val end = sk_add(lw, of->begin, sk_mul(lw, next, of->length));
     k_set(b, alike, k_count(b, k_let(b, OP_EQ, sk_offset(x, sk_add(lw, of->number, next)), end, 0)));
@@ -169,10 +302,41 @@ k_val sk_may_be_rows(sk_offsets *x, const sk_segment *of, int64_t lanes)
     k_val one = k_i64(b, 1), all = k_i64(b, lanes);
     k_val brief =
         k_let(b, OP_AND, k_let(b, OP_GE, of->length, one, 0), k_let(b, OP_LE, of->length, k_i64(b, SK_SHORT), 0), 0);
+    if (x->gangs)
+        return brief;
     k_val inner = k_let(b, OP_AND, k_let(b, OP_GT, of->number, k_i64(b, 0), 0),
                         k_let(b, OP_LT, sk_add(lw, of->number, all), x->count, 0), 0);
     k_val last = sk_add(lw, of->begin, sk_mul(lw, of->length, all));
     return k_let(b, OP_AND, k_let(b, OP_AND, brief, inner, 0), k_let(b, OP_LE, last, x->length, 0), 0);
+}
+
+k_val sk_gang_stays(sk_offsets *x, const sk_segment *of, int64_t lanes)
+{
+    k_builder *b = &x->lw->b;
+    return x->gangs ? k_let(b, OP_LE, sk_add(x->lw, of->number, k_i64(b, lanes)), x->count, 0)
+                    : k_literal(b, T_BOOL, 1);
+}
+
+sk_segment sk_gang_row(sk_offsets *x, const sk_segment *of, k_val lane, bool one_row)
+{
+    sk_lower *lw = x->lw;
+    sk_segment s = {.global = sk_add(lw, of->global, lane), .length = of->length, .good = of->good};
+    s.row = of->row;
+    s.number = sk_add(lw, of->number, lane);
+    if (!one_row)
+        sk_gang_place(x, of, lane, &s.row, &s.number);
+    s.base = sk_add(lw, of->base, sk_mul(lw, lane, of->length));
+    s.begin = sk_sub(lw, s.base, sk_mul(lw, s.row, x->length));
+    return s;
+}
+
+bool sk_asks_for_indices(sk_lower *lw, uint32_t n, const ir_id *term)
+{
+    unsigned rank = lw->cluster->loop->rank;
+    for (unsigned d = 0; d < rank && rank > 1; d++)
+        if (sk_mentions(lw, n, term, lw->at.at[d]))
+            return true;
+    return false;
 }
 
 /* --- opening --- */

@@ -28,6 +28,8 @@ typedef struct sk_mixed {
     bool numbered; /* what is not direct uses the number of its segment */
     bool *direct;  /* per term: little more than a load, computed where needed, and behind a segment, too */
     bool some_direct;
+    bool indexed;      /* ... and asks for an index in its row */
+    bool one_row;      /* what is not direct asks for indices: a gang's segments must lie in one row */
     VEC(ir_id) extent; /* closed terms: all segments at hand must have numbers below */
     int64_t most;      /* elements of a segment: of operators that keep order, or may fail, there is no tree here */
     k_val over[SIZES]; /* how many of the segments at hand have more than so many elements */
@@ -109,14 +111,25 @@ static int64_t most_elements(const sk_segments *x, const sk_mixed *m)
     return m->numbered || x->lw->cluster->loop->ordered ? SK_SHORT : SK_MIXED;
 }
 
-static bool is_numbered(sk_segments *x, const sk_mixed *m)
+/* Does what is not direct use the variable? */
+static bool uses(sk_segments *x, const sk_mixed *m, ir_id variable)
 {
     sk_lower *lw = x->lw;
     const sk_outputs *stored = &x->folds.stored;
     for (uint32_t i = 0; i < m->term.n; i++)
-        if (!m->direct[i] && sk_mentions(lw, 1, &m->term.at[i], x->of.segment))
+        if (!m->direct[i] && sk_mentions(lw, 1, &m->term.at[i], variable))
             return true;
-    return sk_mentions(lw, stored->term.n, stored->term.at, x->of.segment);
+    return sk_mentions(lw, stored->term.n, stored->term.at, variable);
+}
+
+static void find_indexed(sk_segments *x, sk_mixed *m)
+{
+    sk_lower *lw = x->lw;
+    unsigned rank = lw->cluster->loop->rank;
+    for (unsigned d = 0; d < rank && rank > 1; d++)
+        m->one_row |= uses(x, m, lw->at.at[d]);
+    for (uint32_t i = 0; i < m->term.n && rank > 1; i++)
+        m->indexed |= m->direct[i] && sk_mentions(lw, 1, &m->term.at[i], lw->at.at[rank - 1]);
 }
 
 bool sk_open_mixed(sk_segments *x)
@@ -141,7 +154,8 @@ bool sk_open_mixed(sk_segments *x)
         m->direct[i] = find_direct(x, m, i);
         m->some_direct |= m->direct[i];
     }
-    m->numbered = is_numbered(x, m);
+    m->numbered = uses(x, m, x->of.segment);
+    find_indexed(x, m);
     m->most = most_elements(x, m);
     for (uint32_t i = 0; i < m->term.n; i++)
         m->element[i] = m->direct[i] ? 0 : k_shared(b, m->type.at[i], (lanes + 1) * m->most, "element");
@@ -153,9 +167,43 @@ bool sk_open_mixed(sk_segments *x)
 
 /* --- may they be taken so? --- */
 
-static k_val offset_of(sk_segments *x, const sk_segment *of, k_val lane)
+static k_val edge_of(sk_segments *x, const sk_segment *of, k_val lane)
 {
-    return sk_offset(&x->of, sk_add(x->lw, of->number, lane));
+    return sk_gang_edge(&x->of, of, lane);
+}
+
+/* What must hold of a gang before its segments are looked at. */
+static k_val may_be_inner(sk_segments *x, const sk_segment *of)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    k_val all = k_i64(b, x->folds.tree.lanes), behind = sk_add(lw, of->number, all), inner;
+    if (!x->of.gangs)
+        inner =
+            k_let(b, OP_AND, k_let(b, OP_GT, of->number, k_i64(b, 0), 0), k_let(b, OP_LT, behind, x->of.count, 0), 0);
+    else if (x->mixed->one_row)
+        inner = k_let(b, OP_LE, behind, x->of.count, 0);
+    else
+        inner = k_literal(b, T_BOOL, 1);
+    for (uint32_t i = 0; i < x->mixed->extent.n; i++) {
+        k_val extent = sk_closed(lw, x->mixed->extent.at[i]);
+        inner = k_let(b, OP_AND, inner, k_let(b, OP_LE, sk_min(lw, behind, x->of.count), extent, 0), 0);
+    }
+    return inner;
+}
+
+/* Where segments must end: what is read directly is read beyond that, in the row, or among all elements. */
+static k_val ends_early(sk_segments *x, const sk_segment *of, k_val lane, k_val end)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    k_val beyond = k_i64(b, x->mixed->some_direct ? x->mixed->most : 0), row, number;
+    if (!x->of.gangs)
+        return k_let(b, OP_LE, end, sk_sub(lw, x->of.length, beyond), 0);
+    if (!x->mixed->indexed)
+        return k_let(b, OP_LE, sk_add(lw, end, beyond), sk_sub(lw, sk_slot(lw, 6, "work"), x->of.all), 0);
+    sk_gang_place(&x->of, of, lane, &row, &number);
+    return k_let(b, OP_LE, sk_add(lw, end, beyond), sk_mul(lw, sk_add(lw, row, k_i64(b, 1)), x->of.length), 0);
 }
 
 k_val sk_may_be_mixed(sk_segments *x, const sk_segment *of)
@@ -165,17 +213,10 @@ k_val sk_may_be_mixed(sk_segments *x, const sk_segment *of)
     k_val all = k_i64(b, x->folds.tree.lanes), zero = k_i64(b, 0), one = k_i64(b, 1), fine = k_decl(b, zero, "fine");
     for (unsigned i = 0; i < SIZES; i++)
         x->mixed->over[i] = k_decl(b, zero, "over");
-    k_val inner = k_let(b, OP_AND, k_let(b, OP_GT, of->number, zero, 0),
-                        k_let(b, OP_LT, sk_add(lw, of->number, all), x->of.count, 0), 0);
-    for (uint32_t i = 0; i < x->mixed->extent.n; i++) {
-        k_val extent = sk_closed(lw, x->mixed->extent.at[i]);
-        inner = k_let(b, OP_AND, inner, k_let(b, OP_LE, sk_add(lw, of->number, all), extent, 0), 0);
-    }
-    k_if(b, inner);
-    k_val lane = k_for_whole(b, all), begin = offset_of(x, of, lane), end = offset_of(x, of, sk_add(lw, lane, one));
+    k_if(b, may_be_inner(x, of));
+    k_val lane = k_for_whole(b, all), begin = edge_of(x, of, lane), end = edge_of(x, of, sk_add(lw, lane, one));
     k_val length = sk_sub(lw, end, begin), least = k_i64(b, x->of.filled.n ? 1 : 0);
-    k_val last = x->mixed->some_direct ? sk_sub(lw, x->of.length, k_i64(b, x->mixed->most)) : x->of.length;
-    k_val inside = k_let(b, OP_AND, k_let(b, OP_GE, begin, zero, 0), k_let(b, OP_LE, end, last, 0), 0);
+    k_val inside = k_let(b, OP_AND, k_let(b, OP_GE, begin, zero, 0), ends_early(x, of, lane, end), 0);
     k_val brief =
         k_let(b, OP_AND, k_let(b, OP_GE, length, least, 0), k_let(b, OP_LE, length, k_i64(b, x->mixed->most), 0), 0);
     k_set(b, fine, k_count(b, k_let(b, OP_AND, inside, brief, 0)));
@@ -203,7 +244,8 @@ static void number_elements(sk_segments *x, const sk_segment *of)
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
     k_val s = k_for(b, k_i64(b, 0), k_i64(b, x->folds.tree.lanes), false);
-    k_val at = sk_sub(lw, offset_of(x, of, s), of->begin), number = sk_add(lw, of->number, s);
+    k_val at = sk_sub(lw, edge_of(x, of, s), of->base), row, number;
+    sk_gang_place(&x->of, of, s, &row, &number);
     /* what lies behind the segment is the next one's, which comes later */
     k_val lane = k_for_whole(b, k_i64(b, x->mixed->most));
     k_store(b, x->mixed->number, sk_add(lw, at, lane), sk_add(lw, number, sk_sub(lw, lane, lane)));
@@ -217,7 +259,7 @@ static void compute_elements(sk_segments *x, const sk_segment *of)
     k_builder *b = &lw->b;
     const sk_mixed *m = x->mixed;
     const sk_outputs *stored = &x->folds.stored;
-    k_val end = offset_of(x, of, k_i64(b, x->folds.tree.lanes));
+    k_val end = edge_of(x, of, k_i64(b, x->folds.tree.lanes));
     VEC(ir_id) term = {0};
     VEC(k_mem) to = {0};
     uint32_t elements = 0;
@@ -233,7 +275,7 @@ static void compute_elements(sk_segments *x, const sk_segment *of)
         vec_push(lw->arena, &term, stored->term.at[i]);
     if (!term.n)
         return;
-    k_val *value = arena_array(lw->arena, *value, term.n), k = k_for_all(b, sk_sub(lw, end, of->begin));
+    k_val *value = arena_array(lw->arena, *value, term.n), k = k_for_all(b, sk_sub(lw, end, of->base));
     uint32_t mark = sk_scope(lw);
     sk_use_segment(x, of);
     if (m->numbered)
@@ -249,9 +291,9 @@ static void compute_elements(sk_segments *x, const sk_segment *of)
     k_end(b);
 }
 
-/* The terms of element `at` of the segments at hand, which belongs to the one of this number, or lies behind it.
- * `ahead`: what is read directly is fetched for a gang to come. */
-static k_val *element(sk_segments *x, const sk_segment *of, k_val number, k_val at, bool ahead)
+/* The terms of element `at` of the segments at hand, which belongs to that of lane `s`, or lies behind it. `ahead`:
+ * what is read directly is fetched for a gang to come. */
+static k_val *element(sk_segments *x, const sk_segment *of, k_val s, k_val at, bool ahead)
 {
     sk_lower *lw = x->lw;
     const sk_mixed *m = x->mixed;
@@ -259,7 +301,8 @@ static k_val *element(sk_segments *x, const sk_segment *of, k_val number, k_val 
     uint32_t mark = sk_scope(lw);
     if (m->some_direct) {
         sk_use_segment(x, of);
-        x->number = number;
+        sk_gang_place(&x->of, of, s, &x->row, &x->number);
+        x->begin = sk_sub(lw, of->base, sk_mul(lw, x->row, x->of.length));
         x->folds.bind(x, at);
     }
     for (uint32_t i = 0; i < m->term.n && ahead; i++)
@@ -309,10 +352,10 @@ static void go_through_tree(sk_segments *x, const sk_segment *of, k_val at, k_va
     k_builder *b = &lw->b;
     sk_folds *f = &x->folds;
     const int64_t lanes = f->tree.lanes, groups = most / lanes;
-    k_val lane = k_for_whole(b, k_i64(b, lanes)), **acc[SK_MOST_STREAMS], number = sk_add(lw, of->number, s);
+    k_val lane = k_for_whole(b, k_i64(b, lanes)), **acc[SK_MOST_STREAMS];
     for (int64_t t = 0; t < groups; t++) {
         k_val within = sk_add(lw, lane, k_i64(b, t * lanes));
-        k_val *value = element(x, of, number, sk_add(lw, at, within), true);
+        k_val *value = element(x, of, s, sk_add(lw, at, within), true);
         acc[t] = sk_fold_accumulators(f);
         take(x, value, t * lanes < SK_SHORT ? 0 : k_let(b, OP_LT, within, length, 0), k_literal(b, T_BOOL, 0), acc[t]);
     }
@@ -332,8 +375,8 @@ static void longer_segments(sk_segments *x, const sk_segment *of)
     k_builder *b = &lw->b;
     k_if(b, some_over(x, LONGER));
     k_val longest = some_over(x, LONGEST);
-    k_val s = k_for(b, k_i64(b, 0), k_i64(b, x->folds.tree.lanes), false), begin = offset_of(x, of, s);
-    k_val length = sk_sub(lw, offset_of(x, of, sk_add(lw, s, k_i64(b, 1))), begin), at = sk_sub(lw, begin, of->begin);
+    k_val s = k_for(b, k_i64(b, 0), k_i64(b, x->folds.tree.lanes), false), begin = edge_of(x, of, s);
+    k_val length = sk_sub(lw, edge_of(x, of, sk_add(lw, s, k_i64(b, 1))), begin), at = sk_sub(lw, begin, of->base);
     k_if(b, longest);
     go_through_tree(x, of, at, length, s, SK_MIXED);
     k_else(b);
@@ -351,9 +394,9 @@ static void left_to_right(sk_segments *x, const sk_segment *of, k_val begin, k_v
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
-    k_val few = k_convert(b, OP_CONVERT, T_I32, length), number = sk_add(lw, of->number, lane);
-    k_val first = sk_sub(lw, begin, of->begin), j = k_for(b, k_i64(b, 0), most, false);
-    k_val *value = element(x, of, number, sk_add(lw, first, j), false);
+    k_val few = k_convert(b, OP_CONVERT, T_I32, length);
+    k_val first = sk_sub(lw, begin, of->base), j = k_for(b, k_i64(b, 0), most, false);
+    k_val *value = element(x, of, lane, sk_add(lw, first, j), false);
     take(x, value, k_let(b, OP_LT, k_convert(b, OP_CONVERT, T_I32, j), few, 0), k_let(b, OP_GT, j, k_i64(b, 0), 0),
          acc);
     k_end(b);
@@ -369,7 +412,7 @@ static void choose(sk_segments *x, k_val longer, k_val lane, k_val *const *acc)
             k_set(b, acc[i][c], k_select(b, longer, k_get(b, total[i][c]), k_get(b, acc[i][c])));
 }
 
-void sk_take_mixed(sk_segments *x, k_val first, const sk_segment *of)
+void sk_take_mixed(sk_segments *x, const sk_segment *of)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
@@ -384,17 +427,18 @@ void sk_take_mixed(sk_segments *x, k_val first, const sk_segment *of)
         most = k_select(b, some_over(x, i), most, k_i64(b, size_of(i)));
     k_val all_longer = k_let(b, OP_GE, k_get(b, x->mixed->over[LONGER]), k_i64(b, f->tree.lanes), 0);
     most = k_select(b, all_longer, k_i64(b, 0), most);
-    k_val some = some_over(x, LONGER), lane = k_for_whole(b, k_i64(b, f->tree.lanes)), begin = offset_of(x, of, lane);
-    k_val length = sk_sub(lw, offset_of(x, of, sk_add(lw, lane, k_i64(b, 1))), begin), **acc = sk_fold_accumulators(f);
+    k_val some = some_over(x, LONGER), lane = k_for_whole(b, k_i64(b, f->tree.lanes)), begin = edge_of(x, of, lane);
+    k_val length = sk_sub(lw, edge_of(x, of, sk_add(lw, lane, k_i64(b, 1))), begin), **acc = sk_fold_accumulators(f);
     left_to_right(x, of, begin, length, most, lane, acc);
     if (x->mixed->most > SK_SHORT) {
         k_if(b, some);
         choose(x, k_let(b, OP_GT, length, k_i64(b, SK_SHORT), 0), lane, acc);
         k_end(b);
     }
-    lw->element = sk_add(lw, first, lane);
-    sk_finish_segment(x, of->row, sk_add(lw, of->number, lane), lw->element, acc,
-                      k_let(b, OP_EQ, length, k_i64(b, 0), 0));
+    k_val row, number;
+    sk_gang_place(&x->of, of, lane, &row, &number);
+    lw->element = sk_add(lw, of->global, lane);
+    sk_finish_segment(x, row, number, lw->element, acc, k_let(b, OP_EQ, length, k_i64(b, 0), 0));
     k_end(b);
     f->fold.at = with_extremes;
 }

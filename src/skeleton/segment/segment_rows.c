@@ -70,7 +70,7 @@ static void use(rows *x, const sk_segment *s, k_val length)
     r->row = s->global;
     r->length = length;
     r->begin = s->begin;
-    r->row_base = sk_add(lw, sk_mul(lw, s->row, x->of.length), s->begin);
+    r->row_base = s->base;
     lw->element = s->global;
     sk_bind(lw, x->of.segment, s->number);
     if (rank == 1)
@@ -288,16 +288,20 @@ static void take_alone(rows *x, const sk_block *of, k_val global)
 }
 
 /* Segments of one length, at most SK_SHORT, as many as there are lanes. */
-static void take_rows(rows *x, k_val first, const sk_segment *of)
+static void take_rows(rows *x, const sk_segment *of, bool one_row)
 {
-    sk_lower *lw = x->r.lw;
-    k_builder *b = &lw->b;
-    k_val lane = k_for_whole(b, k_i64(b, ROW_GANG));
-    sk_segment s = {.global = sk_add(lw, first, lane), .row = of->row, .length = of->length, .good = of->good};
-    s.number = sk_add(lw, of->number, lane);
-    s.begin = sk_add(lw, of->begin, sk_mul(lw, lane, of->length));
+    k_builder *b = &x->r.lw->b;
+    sk_segment s = sk_gang_row(&x->of, of, k_for_whole(b, k_i64(b, ROW_GANG)), one_row);
     short_segment(x, &s, false);
     k_end(b);
+}
+
+static bool asks_for_indices(const rows *x)
+{
+    bool asks = false;
+    for (uint32_t i = 0; i < x->r.part.n; i++)
+        asks |= sk_asks_for_indices(x->r.lw, row_terms(&x->r.part.at[i]), x->r.part.at[i].element);
+    return asks;
 }
 
 /* The block's segments, in gangs that begin at multiples of their number. */
@@ -313,10 +317,19 @@ static void take_each(rows *x, const sk_block *part)
     k_val whole = k_let(b, OP_EQ, sk_sub(lw, stop, begin), lanes, 0);
     k_if(b, k_let(b, OP_AND, whole, k_let(b, OP_GE, begin, part->first, 0), 0));
     sk_segment of = sk_find_segment(&x->of, begin);
+    k_if(b, sk_note_gang(&x->of, &of));
     k_if(b, sk_may_be_rows(&x->of, &of, ROW_GANG));
     k_if(b, sk_end_alike(&x->of, &of, ROW_GANG));
-    take_rows(x, begin, &of);
+    if (asks_for_indices(x)) {
+        k_if(b, sk_gang_stays(&x->of, &of, ROW_GANG));
+        take_rows(x, &of, true);
+        k_else(b);
+    }
+    take_rows(x, &of, false);
+    if (asks_for_indices(x))
+        k_end(b);
     k_set(b, done, stop);
+    k_end(b);
     k_end(b);
     k_end(b);
     k_end(b);
@@ -542,6 +555,7 @@ void sk_build_segment_rows(sk_lower *lw)
     open(&x, lw);
     if (lw->pass == SK_PASS_LOOP) {
         sk_check_any_segment(&x.of);
+        sk_open_gangs(&x.of, ROW_GANG);
         sk_block of = sk_block_of(&x.of);
         if (lw->options->group)
             take_gangs(&x, &of);
