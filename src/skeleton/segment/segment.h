@@ -104,6 +104,13 @@ bool sk_open_mixed(sk_segments *x);
 k_val sk_may_be_mixed(sk_segments *x, const sk_segment *of);
 void sk_take_mixed(sk_segments *x, const sk_segment *of);
 
+/* As many segments as a gang of a row loop has lanes, of any lengths up to SK_SHORT, sweep after sweep
+ * (segment_short.c). NULL: loops of this kind do not take them so. */
+typedef struct sk_short sk_short;
+sk_short *sk_open_short(row_loop *r, sk_offsets *of); /* behind row_declare_kept */
+k_val sk_may_be_short(sk_short *x, const sk_segment *of);
+void sk_take_short(sk_short *x, const sk_segment *of);
+
 /* What is packed of the elements of all segments, which have one row, and how much that is (segment_packs.c). Folds
  * leave what decides on their way. A block opens, says at piece level which elements the folds are about to go over, in
  * their order, and finishes; nothing is done in loops that pack nothing. */

@@ -25,6 +25,7 @@ typedef struct rows {
     k_val reaches;    /* ... that reaches into it */
     k_val first;      /* number of the first word of the segment at hand */
     int64_t kept;     /* the longest segment whose elements wait for later sweeps */
+    sk_short *brief;  /* of sk_open_short */
     bool scans;
 } rows;
 
@@ -331,6 +332,14 @@ static void take_each(rows *x, const sk_block *part)
     k_set(b, done, stop);
     k_end(b);
     k_end(b);
+    if (x->brief) {
+        k_if(b, k_let(b, OP_NE, k_get(b, done), stop, 0));
+        k_if(b, sk_may_be_short(x->brief, &of));
+        sk_take_short(x->brief, &of);
+        k_set(b, done, stop);
+        k_end(b);
+        k_end(b);
+    }
     k_end(b);
     k_end(b);
     take_alone(x, part, k_for(b, k_get(b, done), stop, false));
@@ -556,6 +565,7 @@ void sk_build_segment_rows(sk_lower *lw)
     if (lw->pass == SK_PASS_LOOP) {
         sk_check_any_segment(&x.of);
         sk_open_gangs(&x.of, ROW_GANG);
+        x.brief = sk_open_short(&x.r, &x.of);
         sk_block of = sk_block_of(&x.of);
         if (lw->options->group)
             take_gangs(&x, &of);
