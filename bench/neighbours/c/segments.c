@@ -354,6 +354,59 @@ C(segments_sum_of_rows_f32)
         }
 }
 
+C(segments_weighted_sum_of_rows_f32)
+{
+    IN(i64, offset, 0);
+    IN(f32, x, 1);
+    IN(f32, weight, 2);
+    OUT(f32, z, 0);
+    int64_t segments = E(0) - 1, rows = E(1), n = E(2);
+    PARALLEL_FOR
+    FOR (r, rows)
+        FOR (k, segments) {
+            f32 s = 0;
+            for (int64_t i = offset[k]; i < offset[k + 1]; i++)
+                s += x[r * n + i] * weight[i];
+            z[r * segments + k] = s;
+        }
+}
+
+C(segments_minus_sum_of_rows_f32)
+{
+    IN(i64, offset, 0);
+    IN(f32, x, 1);
+    OUT(f32, z, 0);
+    int64_t segments = E(0) - 1, rows = E(1), n = E(2);
+    PARALLEL_FOR
+    FOR (r, rows)
+        FOR (k, segments) {
+            f32 s = 0;
+            for (int64_t i = offset[k]; i < offset[k + 1]; i++)
+                s += x[r * n + i];
+            for (int64_t i = offset[k]; i < offset[k + 1]; i++)
+                z[r * n + i] = x[r * n + i] - s;
+        }
+}
+
+C(segments_softmax_of_rows_f32)
+{
+    IN(i64, offset, 0);
+    IN(f32, x, 1);
+    OUT(f32, z, 0);
+    int64_t segments = E(0) - 1, rows = E(1), n = E(2);
+    PARALLEL_FOR
+    FOR (r, rows)
+        FOR (k, segments) {
+            f32 most = -INFINITY, s = 0;
+            for (int64_t i = offset[k]; i < offset[k + 1]; i++)
+                most = MAX(most, x[r * n + i]);
+            for (int64_t i = offset[k]; i < offset[k + 1]; i++)
+                s += z[r * n + i] = expf(x[r * n + i] - most);
+            for (int64_t i = offset[k]; i < offset[k + 1]; i++)
+                z[r * n + i] /= s;
+        }
+}
+
 C(segments_replicate_rows_f32)
 {
     IN(i64, offset, 0);

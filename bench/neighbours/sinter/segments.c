@@ -173,6 +173,27 @@ static sn_acc replicate_rows(sn_acc offsets, sn_acc x, sn_acc a)
     return sn_replicate_seg(sn_extent(x, 1), sn_segments_from_offsets(offsets), a);
 }
 
+static sn_acc weighted_sum_of_rows(sn_acc offsets, sn_acc x, sn_acc weight)
+{
+    sn_acc weights = sn_replicate(weight, sn_extent(x, 0), SN_ALL);
+    return sn_sum_seg(sn_segments_from_offsets(offsets), sn_zip_with(sn_mul, x, weights));
+}
+
+static sn_acc minus_sum_of_rows(sn_acc offsets, sn_acc x)
+{
+    sn_acc segments = sn_segments_from_offsets(offsets);
+    return sn_zip_with(sn_sub, x, sn_replicate_seg(sn_extent(x, 1), segments, sn_sum_seg(segments, x)));
+}
+
+static sn_acc softmax_of_rows(sn_acc offsets, sn_acc x)
+{
+    sn_acc segments = sn_segments_from_offsets(offsets);
+    sn_scalar n = sn_extent(x, 1);
+    sn_acc most = sn_replicate_seg(n, segments, sn_maximum_seg(segments, x));
+    sn_acc e = sn_zip_with(exp_of_difference, x, most);
+    return sn_zip_with(sn_div, e, sn_replicate_seg(n, segments, sn_sum_seg(segments, e)));
+}
+
 static sn_acc normalise(sn_acc offsets, sn_acc x)
 {
     return sn_zip_with(
