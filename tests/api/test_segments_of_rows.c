@@ -253,7 +253,7 @@ static int64_t make_lengths(int kind, int64_t *segments)
                                 3,
                                 i == 7 ? 5 : 4,
                                 rand() % 9,
-                                rand() % 33,
+                                rand() % 34,
                                 1 + rand() % 8,
                                 rand() % 6,
                                 1,
@@ -298,7 +298,7 @@ static void any_rows(void **state)
     srand(7);
     const bool all = getenv("SINTER_TEST_LONG") != NULL, sample = getenv("SINTER_TEST_SAMPLE") != NULL;
     const int share = all ? 1 : sample ? 25 : 3;
-    static const int64_t rows[] = {60, 1, 3, 200, 1000, 0};
+    static const int64_t rows[] = {64, 1, 3, 192, 1000, 0}; /* of some all gangs are whole */
     for (int kind = 0; kind < KINDS; kind++)
         for (int i = 0; i < 6; i++) {
             int64_t segments, n = make_lengths(kind, &segments);
@@ -337,7 +337,7 @@ static void one_loop(void **state)
 static void wrong_lengths(void **state)
 {
     (void)state;
-    enum { ROWS = 90 };
+    enum { ROWS = 64 };
     static const struct {
         int64_t length[6], n, s;
         const char *said;
@@ -367,6 +367,60 @@ static void wrong_lengths(void **state)
                         fail_msg("%s: %s", wrong[i].said, message);
                 }
             }
+}
+
+/* The same of a segment that may not be empty, with the number that it has in its row. */
+static void an_empty_segment(void **state)
+{
+    (void)state;
+    static const program fold = {without_seed, SN_F32, {S, N}};
+    const int64_t some[] = {3, 0, 2, 3};
+    memcpy(lengths, some, sizeof some);
+    make_elements(SN_F32, (int64_t)64 * 8);
+    for (int which = 0; which < CONTEXTS; which++) {
+        sn_program *p = compile(which, 2, &fold);
+        assert_int_equal(call(p, &fold, which, 2, 64, 8, 4), SN_EMPTY_FOLD);
+        assert_non_null(strstr(sn_message(context[which]), "segment 1 is empty"));
+        sn_drop(p);
+    }
+}
+
+static sn_acc from_offsets(sn_acc offsets, sn_acc x)
+{
+    return softmax(sn_segments_from_offsets(offsets), x);
+}
+
+static sn_acc sums_from_offsets(sn_acc offsets, sn_acc x)
+{
+    sn_acc f = sn_sum_seg(sn_segments_from_offsets(offsets), x);
+    return sn_zip_with(sn_add, x, back(sn_segments_from_offsets(offsets), x, sn_map(sn_abs, f)));
+}
+
+/* Offsets that begin too late, end too early, or leave the row on their way, are an error, and change nothing behind
+ * the result. */
+static void wrong_offsets(void **state)
+{
+    (void)state;
+    enum { ROWS = 64, COLUMNS = 100, SEGMENTS = 256 };
+    static const program wrong[] = {{from_offsets, SN_F32, {N}}, {sums_from_offsets, SN_F32, {N}}};
+    for (int i = 0; i < 8; i++) {
+        const bool few = i < 6;
+        int64_t s = few ? i % 3 + 2 : SEGMENTS, n = few ? 4 * s : COLUMNS;
+        for (int64_t k = 0; k <= s; k++)
+            lengths[k] = few ? 4 * k : k < 164 ? k : COLUMNS;
+        lengths[0] = few && i % 2;
+        lengths[s] -= few && !(i % 2);
+        make_elements(SN_F32, ROWS * n);
+        for (int which = 0; which < CONTEXTS; which++)
+            for (int k = 0; k < 2; k++) {
+                sn_program *p = compile(which, 2, &wrong[k]);
+                memset(found[which][0].bytes, 77, sizeof found[which][0].bytes);
+                assert_int_equal(call(p, &wrong[k], which, 2, ROWS, n, s + 1), SN_BAD_SEGMENTS);
+                for (int64_t at = ROWS * n * 4; at < ROWS * n * 4 + 16384; at++)
+                    assert_int_equal(found[which][0].bytes[at], 77);
+                sn_drop(p);
+            }
+    }
 }
 
 /* What cannot be had is said to be so by the program's own numbers. */
@@ -399,8 +453,9 @@ int main(void)
         for (int r = 1; r <= 3; r++)
             for (int which = 0; which < CONTEXTS; which++)
                 compiled[k][r - 1][which] = compile(which, r, &programs[k]);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(any_rows), cmocka_unit_test(one_loop),
-                                       cmocka_unit_test(wrong_lengths), cmocka_unit_test(a_place_that_is_not_there)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(any_rows),      cmocka_unit_test(one_loop),
+                                       cmocka_unit_test(wrong_lengths), cmocka_unit_test(an_empty_segment),
+                                       cmocka_unit_test(wrong_offsets), cmocka_unit_test(a_place_that_is_not_there)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     for (int k = 0; k < PROGRAMS; k++)
         for (int r = 1; r <= 3; r++)
