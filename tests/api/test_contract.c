@@ -47,9 +47,14 @@ static void products_of_all_shapes(void **state)
          18);
     both("[n,k]T, [m,k]T -> [n,m]T", product_with_rows, "f64", SMALL, 12, 40, 40, 13, 100, 64, 4, 300, 31, 40, 9, 50);
     both("[k,n]T, [k,m]T -> [n,m]T", transposed_product, "f32 i32", SMALL, 40, 12, 40, 100, 13, 64, 300, 4, 31);
+    /* one to fifteen columns of many rows: lanes are rows */
+    both("[n,k]T, [k,m]T -> [n,m]T", product, "f32 f64", SMALL, 5000, 4, 1, 5000, 8, 2, 500, 33, 3, 1000, 100, 4, 700,
+         300, 5, 400, 129, 7, 333, 64, 10, 200, 5000, 15, 33, 700, 6);
+    both("[n,k]T, [k,m]T -> [n,m]T", product, "u64", MIXED, 5000, 8, 1, 1000, 100, 4, 700, 300, 9);
+    both("[k,n]T, [k,m]T -> [n,m]T", transposed_product, "f32 i32", SMALL, 300, 1000, 3, 5000, 70, 7, 20, 900, 12);
     /* few columns: tiles of half a register, and no more rows than lanes */
-    both("[k,n]T, [k,m]T -> [n,m]T", transposed_product, "f32 f64 i32", SMALL, 5000, 8, 8, 5000, 10, 10, 700, 12,
-         11, 4100, 9, 15, 300, 13, 9, 2000, 4, 4, 9000, 5, 7, 500, 30, 8, 1000, 7, 5);
+    both("[k,n]T, [k,m]T -> [n,m]T", transposed_product, "f32 f64 i32", SMALL, 5000, 8, 8, 5000, 10, 10, 700, 12, 11,
+         4100, 9, 15, 300, 13, 9, 2000, 4, 4, 9000, 5, 7, 500, 30, 8, 1000, 7, 5);
 }
 
 struct operands {
@@ -206,6 +211,11 @@ static void operators_and_elements(void **state)
     both("[n,k]T, [m,k]T -> [n,m]T", distances, "f32 f64", SMALL, 12, 3, 500, 40, 33, 40, 13, 100, 64, 5, 300, 40);
     both("[n,k]T, [m,k]T -> [n,m]T", least_sums, "f32 i8", MIXED, 40, 30, 40, 13, 100, 64, 5, 300, 40, 4, 4100, 17);
     both("[n,k]T, [m,k]T -> [n,m]T", greatest_products, "f32 u32", MIXED, 40, 30, 40, 13, 100, 64, 4, 300, 40);
+    both("[n,k]T, [m,k]T -> [n,m]T", distances, "f32 f64", SMALL, 400, 3, 5, 2000, 40, 3, 300, 100, 1, 500, 300, 12);
+    both("[n,k]T, [m,k]T -> [n,m]T", least_sums, "f32 i8", MIXED, 400, 30, 3, 1000, 100, 6, 50, 4100, 2);
+    both("[n,k]T, [m,k]T -> [n,m]T, [n,m]T", two_components, "f32 i32", SMALL, 400, 30, 7, 300, 100, 2);
+    both("[n,k]T, [m,k]T -> [n,m]T, [n,m]T, [n,m]T", several_folds, "f32", SMALL, 400, 30, 4, 300, 100, 6);
+    both("[n,k]T, [m,k]T -> [n,m]i64", with_indices, "u8", SMALL, 400, 30, 4, 300, 100, 6);
     both("[n,k]T, [m,k]T -> [n,m]T", any_both, "bool", MIXED, 40, 30, 140, 13, 100, 164, 9, 300, 140);
     both("[n,k]T, [m,k]T -> [n,m]T", without_identity, "i32", MIXED, 40, 30, 40, 13, 100, 64, 5, 300, 40, 4, 4100, 17);
     both("[n,k]T, [m,k]T -> [n,m]T, [n,m]T", two_components, "f32 i32", SMALL, 40, 30, 40, 13, 100, 64, 5, 300, 40);
@@ -233,7 +243,8 @@ static sn_acc tensor(sn_acc x, sn_acc y)
 static void higher_ranks(void **state)
 {
     (void)state;
-    both("[b,n,k]T, [b,k,m]T -> [b,n,m]T", batched, "f32", SMALL, 3, 20, 40, 33, 2, 13, 100, 64, 5, 4, 7, 130);
+    both("[b,n,k]T, [b,k,m]T -> [b,n,m]T", batched, "f32", SMALL, 3, 20, 40, 33, 2, 13, 100, 64, 5, 4, 7, 130, 3, 500,
+         40, 5, 2, 300, 9, 2);
     both("[n,k]T, [l,m,k]T -> [n,l,m]T", tensor, "f32", SMALL, 20, 40, 3, 33, 13, 100, 2, 64);
 }
 

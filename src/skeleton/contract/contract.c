@@ -27,17 +27,19 @@ typedef struct tile {
     bool brief;      /* rows are folded from left to right */
     bool once;       /* no accumulator has more than one position */
     bool made_brief; /* results are folded from left to right */
+    bool turned;     /* rows are columns, and the other way round: lanes are results that do not lie together */
 } tile;
 
 /* The tile that a kernel is made for, in sk_geometry.row. */
 static int64_t row_of_tile(tile t)
 {
-    return t.rows | t.lanes << 8 | (int64_t)t.brief << 20 | (int64_t)t.once << 21 | (int64_t)t.made_brief << 22;
+    return t.rows | t.lanes << 8 | (int64_t)t.brief << 20 | (int64_t)t.once << 21 | (int64_t)t.made_brief << 22 |
+           (int64_t)t.turned << 23;
 }
 
 static tile tile_of_row(int64_t row)
 {
-    return (tile){row & 255, row >> 8 & 4095, row >> 20 & 1, row >> 21 & 1, row >> 22 & 1};
+    return (tile){row & 255, row >> 8 & 4095, row >> 20 & 1, row >> 21 & 1, row >> 22 & 1, row >> 23 & 1};
 }
 
 /* Most rows and lanes: three quarters of the registers are accumulators, two for each row where that leaves enough
@@ -114,24 +116,58 @@ static int64_t group_of(const sk_contraction *of, tile t, int64_t positions, int
 
 /* --- the launch --- */
 
+/* Rows are columns, and the other way round. */
+static sk_contraction turn(const sk_contraction *of)
+{
+    sk_contraction other = *of;
+    for (unsigned side = 0; side < SK_SIDES; side++) {
+        other.dimension[side] = of->dimension[!side];
+        other.side[side] = of->side[!side];
+    }
+    return other;
+}
+
+/* The tile of so many rows and columns, of at least `bytes` of a register; false: there are too few. */
+static bool find_tile(const sk_contraction *of, const sk_options *o, int64_t rows, int64_t columns, int64_t length,
+                      int64_t bytes, tile *t)
+{
+    *t = tile_for(of, o, rows, columns, length);
+    if (t->rows > t->lanes) /* panels of rows are packed by one gang */
+        t->rows = pieces_of(rows, pieces_of(rows, t->lanes));
+    return rows > 0 && t->lanes <= columns && t->lanes * (int64_t)of->widest >= bytes;
+}
+
 bool sk_launch_contract(const sk_call *x, sk_geometry *g)
 {
     enum { LEAST = 1 << 14, SHARES = 4, LEAST_BLOCK = 48, LEAST_WIDTH = 256 };
     const sk_cluster *c = x->c;
-    const sk_contraction *of = c->contraction;
+    const sk_contraction *of = c->contraction, other = of ? turn(of) : (sk_contraction){0};
     if (!of || !x->o->vector_bytes || x->o->group || x->pass == SK_PASS_COMBINE)
         return false;
     int64_t length = x->columns, rows = x->extent[of->dimension[SK_OF_ROW]],
             columns = x->extent[of->dimension[SK_OF_COLUMN]];
+    const int64_t full = (int64_t)x->o->vector_bytes;
     bool brief = length <= SK_SHORT;
-    if (!x->rows || !length || rows < FEWEST_ROWS || (c->loop->ordered && !brief) || rows * columns * length < LEAST)
+    if (!x->rows || !length || (c->loop->ordered && !brief) || rows * columns * length < LEAST)
         return false;
-    tile t = tile_for(of, x->o, rows, columns, length);
-    const int64_t bytes = t.lanes * (int64_t)of->widest, full = (int64_t)x->o->vector_bytes;
-    if (t.lanes > columns || bytes < (brief || of->folds ? full : full / 2)) /* of a half what begins and ends counts */
-        return false;
-    if (t.rows > t.lanes) /* panels of rows are packed by one gang */
-        t.rows = pieces_of(rows, pieces_of(rows, t.lanes));
+    tile t, half;
+    if (rows < FEWEST_ROWS || !find_tile(of, x->o, rows, columns, length, full, &t)) {
+        bool narrow =
+            !of->folds && !brief && rows >= FEWEST_ROWS && find_tile(of, x->o, rows, columns, length, full / 2, &half);
+        sk_geometry beside = {0}; /* tiny matrices are a lane's */
+        bool tiny = brief && sk_launch_fold_beside(x, &beside);
+        if (!of->folds && !tiny && find_tile(&other, x->o, columns, rows, length, full, &t)) {
+            int64_t lanes = rows;
+            rows = columns;
+            columns = lanes;
+            of = &other;
+            t.turned = true;
+        } else if (narrow) { /* of a half what begins and ends counts */
+            t = half;
+        } else {
+            return false;
+        }
+    }
     t.brief = brief;
     t.once = !brief && length <= SK_ACCUMULATORS;
     t.made_brief = of->folds && rows <= SK_SHORT;
@@ -836,6 +872,8 @@ static void contract_folds(sk_folds *s)
         return;
     }
     t->tile = lw->options->row ? tile_of_row(lw->options->row) : largest_tile(&t->of, lw->options);
+    if (t->tile.turned)
+        t->of = turn(&t->of);
     lw->out->k->lanes = (uint16_t)t->tile.lanes;
     if (lw->cluster->loop->class == L_CLASS_TILES)
         sk_made_find(&t->made, s);
