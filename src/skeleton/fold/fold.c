@@ -167,6 +167,7 @@ void sk_fold_take(sk_folds *s, const sk_fold *f, const k_val *value, k_val start
         memcpy(out, value, f->n * sizeof(k_val));
     else
         sk_fold_accumulate(s, f, left, value, out);
+    sk_fold_watch_element(s, f, value);
     if (s->mixes && sk_fold_adds_integers(lw, f))
         k_mix(b, acc[0], out[0]);
     else
@@ -450,6 +451,7 @@ static void piece_in_turn(sk_folds *s, const sk_fold_part *p, k_val lane, k_val 
     k_builder *b = &lw->b;
     k_val **acc[SK_MOST_STREAMS];
     sk_fold_begin_counts(s, s->tree.streams, total, acc);
+    sk_fold_watch(s);
     s->begin = p->begin;
     int64_t turn = s->flats ? 1 : rounds_of_turn(s, parts_of_round(s));
     k_val all = k_i64(b, SK_ACCUMULATORS), whole = k_let(b, OP_QUOT, p->count, all, 0);

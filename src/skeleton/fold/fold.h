@@ -17,7 +17,9 @@ typedef struct sk_fold { /* one fold of the cluster */
     ir_bits *identity;  /* per component, or NULL: the operator has none that we know */
     bool fused_product; /* element 0 is a product that goes into a sum */
     uint64_t extreme;   /* components whose least or greatest float is found by comparisons first (fold_extreme.c) */
-    k_mem *in;          /* partial results to combine */
+    k_val *zeros; /* ... of these components: variables, the least of all elements' bits so far, as sk_fold_watch has
+                     them; 0: nobody watches */
+    k_mem *in;    /* partial results to combine */
 } sk_fold;
 
 typedef struct sk_folds {
@@ -184,6 +186,17 @@ void sk_fold_in_order(sk_folds *s, const sk_fold_block *block);
 /* Least and greatest floats (fold_extreme.c): sets sk_fold.extreme where that pays; their accumulators then hold the
  * best number but for the sign of zero, and infinity where there may be none. */
 void sk_find_extremes(sk_folds *s);
+/* Registers with which least and greatest floats take an instruction or two. */
+static inline bool sk_picks_extremes(const sk_options *o)
+{
+    return o->vector_bytes >= 64;
+}
+/* Is a total to be settled: a zero, or no better than the worst? */
+k_val sk_fold_is_unsettled(sk_folds *s, const sk_fold *f, uint32_t c, k_val total);
+/* Elements that are taken from here on, at thread level, are watched: whether the zero is among them that wins over the
+ * other one. sk_fold_settle ends it. */
+void sk_fold_watch(sk_folds *s);
+void sk_fold_watch_element(sk_folds *s, const sk_fold *f, const k_val *value);
 /* out = acc (+) with, for such accumulators or any others */
 void sk_fold_accumulate(sk_folds *s, const sk_fold *f, const k_val *acc, const k_val *with, k_val *out);
 /* The accumulators of lane 0 get their exact values, from `count` elements of the row from `begin` on, or those of each

@@ -289,6 +289,7 @@ static void scan_piece_beside(scans *all, k_val before, k_val *const *total)
     for (int64_t t = 1; t < f->tree.streams; t++)
         totals[t] = sk_fold_accumulators(f);
     sk_fold_begin_counts(f, f->tree.streams, totals, acc);
+    sk_fold_watch(f);
     f->begin = all->p.begin;
     k_val all_of = k_i64(b, SK_ACCUMULATORS), some = k_i64(b, together);
     k_val whole = k_let(b, OP_QUOT, all->p.count, all_of, 0), turns = k_let(b, OP_QUOT, whole, some, 0);

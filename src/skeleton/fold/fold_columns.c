@@ -438,6 +438,7 @@ void sk_build_fold_columns(sk_lower *lw)
 {
     sk_folds s = {.lw = lw, .combine = lw->pass == SK_PASS_COMBINE, .narrows = true};
     sk_fold_begin(&s);
-    sk_find_extremes(&s);
+    if (!sk_picks_extremes(lw->options))
+        sk_find_extremes(&s);
     fold_columns(&s);
 }

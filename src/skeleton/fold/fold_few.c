@@ -25,7 +25,7 @@ k_val sk_fold_rows_of_piece(sk_folds *s)
 }
 
 /* What the lanes of a gang have come to behind all groups of a row. */
-static k_val **through_row(sk_folds *s, k_val row, k_val lane)
+static k_val **through_row(sk_folds *s, k_val row, k_val lane, bool watched)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
@@ -38,6 +38,8 @@ static k_val **through_row(sk_folds *s, k_val row, k_val lane)
     for (int64_t t = 0; t < streams; t++)
         total[t] = sk_fold_accumulators(s);
     sk_fold_begin_counts(s, streams, total, acc);
+    if (watched)
+        sk_fold_watch(s);
     for (int64_t g = 0; g < groups; g++) {
         k_val started = k_literal(b, T_BOOL, g >= streams), first = k_i64(b, g * lanes);
         bool masked = ragged && g == groups - 1;
@@ -62,7 +64,7 @@ static void row_alone(sk_folds *s, k_val row)
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     lw->element = row; /* of failures in the operator */
-    k_val lane = k_for_all(b, k_i64(b, s->tree.lanes)), **total = through_row(s, row, lane);
+    k_val lane = k_for_all(b, k_i64(b, s->tree.lanes)), **total = through_row(s, row, lane, true);
     sk_fold_lanes(s, row, lane, s->row_length, total);
     sk_fold_store(s, row, lane, row, total);
     k_end(b);
@@ -104,8 +106,8 @@ static k_val **rows_from(sk_folds *s, k_val lane, k_val row, unsigned level)
 {
     sk_lower *lw = s->lw;
     k_val half = sk_add(lw, row, k_i64(&lw->b, (int64_t)1 << level));
-    k_val **x = level ? rows_from(s, lane, row, level - 1) : values(s, through_row(s, row, lane));
-    k_val **y = level ? rows_from(s, lane, half, level - 1) : values(s, through_row(s, half, lane));
+    k_val **x = level ? rows_from(s, lane, row, level - 1) : values(s, through_row(s, row, lane, false));
+    k_val **y = level ? rows_from(s, lane, half, level - 1) : values(s, through_row(s, half, lane, false));
     meet(s, lane, s->tree.lanes >> (level + 1), x, y);
     return x;
 }
@@ -143,20 +145,46 @@ static void settle_rows(sk_folds *s, k_val lane, k_val *const *x)
             x[i][c] = in_order(b, lane, x[i][c], s->tree.lanes);
 }
 
+/* How many of the rows have an extreme that is a zero, or no better than the worst; 0: there are no extremes. */
+static k_val unsettled_rows(sk_folds *s, k_val lane, k_val *const *x)
+{
+    k_builder *b = &s->lw->b;
+    k_val some = 0;
+    for (uint32_t i = 0; i < s->fold.n; i++)
+        for (uint32_t c = 0; c < s->fold.at[i].n; c++)
+            if (s->fold.at[i].extreme >> c & 1) {
+                k_val is = sk_fold_is_unsettled(s, &s->fold.at[i], c, x[i][c]);
+                some = some ? k_let(b, OP_OR, some, is, 0) : is;
+            }
+    return some ? k_count(b, k_let(b, OP_AND, some, k_let(b, OP_LT, lane, k_i64(b, ROWS), 0), 0)) : 0;
+}
+
+/* Rows with such extremes are looked through once more, each by the whole gang: that is quicker than by a lane each. */
 static void rows_together(sk_folds *s, k_val first)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
+    k_val zero = k_i64(b, 0), again = k_decl(b, zero, "again");
     k_val lane = k_for_all(b, k_i64(b, s->tree.lanes)), **x = rows_from(s, lane, first, ROWS_LOG - 1);
     settle_rows(s, lane, x);
-    k_if(b, k_let(b, OP_LT, lane, k_i64(b, ROWS), 0));
+    k_val unsettled = unsettled_rows(s, lane, x), here = k_let(b, OP_LT, lane, k_i64(b, ROWS), 0);
+    if (unsettled) {
+        k_set(b, again, unsettled);
+        here = k_let(b, OP_AND, here, k_let(b, OP_EQ, unsettled, zero, 0), 0);
+    }
+    k_if(b, here);
     k_val row = sk_add(lw, first, lane), **acc = sk_fold_accumulators(s);
     for (uint32_t i = 0; i < s->fold.n; i++)
         for (uint32_t c = 0; c < s->fold.at[i].n; c++)
             k_set(b, acc[i][c], x[i][c]);
     s->row_base = sk_mul(lw, row, s->row_length);
-    sk_fold_settle(s, row, s->begin, 0, s->row_length, acc);
     sk_fold_finish_all(s, row, row, acc, 0);
+    k_end(b);
+    k_end(b);
+    if (!unsettled)
+        return;
+    k_if(b, k_let(b, OP_GT, k_get(b, again), zero, 0));
+    row_alone(s, sk_add(lw, first, k_for(b, zero, k_i64(b, ROWS), false)));
     k_end(b);
     k_end(b);
 }

@@ -259,12 +259,11 @@ static uint16_t lanes_of(const sk_folds *s)
 
 void sk_build_fold_windows(sk_lower *lw)
 {
-    enum { REGISTERS_THAT_PICK = 64 }; /* bytes: with these, minima and maxima of floats take an instruction or two */
     sk_folds s = {.lw = lw, .alone = true};
     windows t = {.s = &s, .dimension = lw->cluster->loop->rank - 2u};
     k_builder *b = &lw->b;
     sk_fold_begin(&s);
-    if (lw->options->vector_bytes < REGISTERS_THAT_PICK)
+    if (!sk_picks_extremes(lw->options))
         sk_find_extremes(&s);
     s.bind = bind_element;
     s.bind_env = &t;

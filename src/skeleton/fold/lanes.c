@@ -210,8 +210,10 @@ static void find_extremes(row_loop *r)
             vec_push(r->lw->arena, &s->fold, r->part.at[i].fold);
     sk_find_extremes(s);
     for (uint32_t i = 0, k = 0; i < r->part.n; i++)
-        if (r->part.at[i].op->kind == L_FOLD)
-            r->part.at[i].fold.extreme = s->fold.at[k++].extreme;
+        if (r->part.at[i].op->kind == L_FOLD) {
+            r->part.at[i].fold.extreme = s->fold.at[k].extreme;
+            r->part.at[i].fold.zeros = s->fold.at[k++].zeros;
+        }
 }
 
 static void declare(row_loop *r)
@@ -252,7 +254,8 @@ void sk_build_lanes(sk_lower *lw)
     row_begin(&r, LANES);
     declare(&r);
     if (folds) {
-        find_extremes(&r);
+        if (!sk_picks_extremes(lw->options))
+            find_extremes(&r);
         lw->out->k->lanes = lanes_of_folds(&r);
     }
     row_lanes s = {.r = &r};
