@@ -167,6 +167,45 @@ WITHIN(eight, 8)
 WITHIN(ten, 10)
 WITHIN(sixteen, 16)
 
+/* Where a lane goes on in another place, or is clamped, or chooses. */
+static sn_scalar rolled(void *env, sn_scalar i, sn_scalar c)
+{
+    sn_acc a = *(sn_acc *)env;
+    sn_scalar n = sn_extent(a, 0), half = sn_quot(n, 2);
+    sn_scalar other = sn_index(a, sn_mod(sn_add(i, 5), n), c), near = sn_index(a, sn_max(sn_sub(i, 2), 0), c);
+    return sn_tuple(other, near, sn_index(a, sn_if(sn_lt(i, half), sn_add(i, half), sn_sub(i, half)), c));
+}
+
+static sn_acc rolls(sn_acc a)
+{
+    sn_scalar n = sn_mul(sn_quot(sn_extent(a, 0), 2), 2);
+    sn_acc all = sn_generate(sn_shape(n, sn_extent(a, 1)), sn_closure(rolled, &a)), part[3];
+    sn_unzip(all, 3, part);
+    return sn_results(part[0], part[1], part[2]);
+}
+
+static sn_scalar rolled_beside(void *env, sn_scalar i, sn_scalar j, sn_scalar c)
+{
+    sn_acc a = *(sn_acc *)env;
+    sn_scalar m = sn_extent(a, 1);
+    return sn_add(sn_index(a, i, sn_mod(sn_add(j, i), m), c), sn_index(a, i, sn_min(sn_add(j, 1), sn_sub(m, 1)), c));
+}
+
+static sn_acc rolls_beside(sn_acc a)
+{
+    return sn_generate(sn_shape_of(a), sn_closure(rolled_beside, &a));
+}
+
+static void lanes_of_small_blocks_go_on_elsewhere(void **state)
+{
+    (void)state;
+    both("[n,2]T -> [k,2]T, [k,2]T, [k,2]T", rolls, "u8 f32 f64", MIXED, 0, 2, 6, 40, 300, 4000, 30001);
+    both("[n,3]T -> [k,3]T, [k,3]T, [k,3]T", rolls, "u8 i16 f32", MIXED, 2, 16, 40, 300, 4000);
+    both("[n,10]T -> [k,10]T, [k,10]T, [k,10]T", rolls, "i32 f64", MIXED, 2, 40, 300, 3000);
+    both("[n,m,3]T -> [n,m,3]T", rolls_beside, "u8 i32 i64", MIXED, 3, 15, 4, 16, 5, 100, 40, 577, 2, 5000, 3, 0);
+    both("[n,m,4]T -> [n,m,4]T", rolls_beside, "u8 i32", MIXED, 3, 15, 4, 16, 5, 100, 40, 577);
+}
+
 static void small_blocks_are_a_lanes(void **state)
 {
     (void)state;
@@ -293,9 +332,13 @@ static void kernels_are_short(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(elements_are_where_they_belong), cmocka_unit_test(small_extents_are_a_lanes),
-        cmocka_unit_test(small_blocks_are_a_lanes),       cmocka_unit_test(indices_have_the_bits_they_need),
-        cmocka_unit_test(mirrors_face_each_other),        cmocka_unit_test(kernels_are_short),
+        cmocka_unit_test(elements_are_where_they_belong),
+        cmocka_unit_test(small_extents_are_a_lanes),
+        cmocka_unit_test(small_blocks_are_a_lanes),
+        cmocka_unit_test(lanes_of_small_blocks_go_on_elsewhere),
+        cmocka_unit_test(indices_have_the_bits_they_need),
+        cmocka_unit_test(mirrors_face_each_other),
+        cmocka_unit_test(kernels_are_short),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }

@@ -116,8 +116,7 @@ sk_factor sk_factor_of_extents(const sk_lower *lw, uint32_t n, const ir_id *term
     return suits(lw, &ids) && f.by <= most && code_of(lw, &ids, &f) <= MOST_CODE ? f : none;
 }
 
-/* The quotients and remainders of element `which` of a lane. */
-static void bind_divided(sk_lower *lw, const sk_factor *f, k_val quotient, int64_t which)
+void sk_bind_divided(sk_lower *lw, const sk_factor *f, k_val quotient, int64_t which)
 {
     k_builder *b = &lw->b;
     int64_t rest = which;
@@ -165,7 +164,7 @@ void sk_for_interleaved(sk_lower *lw, const sk_factor *f, k_val start, k_val cou
         at[i] = of->begin(of->env, sk_add(lw, position, k_i64(b, i)), quotient);
         if (!i && of->fetch)
             of->fetch(of->env);
-        bind_divided(lw, f, quotient, i);
+        sk_bind_divided(lw, f, quotient, i);
         sk_emit(lw, of->n, of->term, value + i * of->n);
         sk_scope_end(lw, mark);
     }

@@ -24,6 +24,10 @@ sk_factor sk_find_factor(const sk_lower *lw, uint32_t n, const ir_id *term, ir_i
  */
 sk_factor sk_factor_of_extents(const sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, unsigned digits);
 
+/* Binds what depends on which of a lane's elements it is, number `which`; the quotient is that of the variable, by the
+ * factor. */
+void sk_bind_divided(sk_lower *lw, const sk_factor *f, k_val quotient, int64_t which);
+
 /* `begin` binds the loop's variables, but digits, at a position counted from the loop's start, and gives where the
  * element is stored; `quotient` is that of the variable, or of the row-major position, by the factor. `single` emits
  * FOR_ALLs of `count` elements from `from` on, without the factor. */

@@ -187,6 +187,12 @@ typedef struct elements {
     k_val left;      /* ROWS: first column */
     int64_t gang;    /* ROWS: lanes of a gang at a time; 0: all of the row, in as many gangs as it takes */
     k_val at;
+    /* Where a lane has all elements of small dimensions: cuts along the dimension of lanes; the first lane's index
+     * there, and its first element; how an element of a lane begins; and what is bound of it. */
+    sk_stretches lane_cuts;
+    k_val first_lane, head;
+    k_val (*begin_of_lane)(void *env, k_val position, k_val lane);
+    k_val lane;
 } elements;
 
 /* Where a lane has several elements, registers are for these. */
@@ -273,6 +279,66 @@ static void interleaved_elements(elements *e, k_val start, k_val count,
                        &(sk_interleaved){e, begin, single, fetch, e->out->term.n, e->out->term.at, memory});
 }
 
+static void begin_lane(void *env, k_val position)
+{
+    elements *e = env;
+    e->lane = position;
+    e->begin_of_lane(e, sk_add(e->lw, sk_mul(e->lw, position, k_i64(&e->lw->b, e->factor.by)), e->head),
+                     sk_add(e->lw, position, e->first_lane));
+}
+
+static void store_lane(void *env)
+{
+    elements *e = env;
+    sk_lower *lw = e->lw;
+    k_builder *b = &lw->b;
+    const uint32_t n = e->out->term.n;
+    const k_val lane = sk_add(lw, e->lane, e->first_lane);
+    const k_val position = sk_add(lw, sk_mul(lw, e->lane, k_i64(b, e->factor.by)), e->head);
+    k_val *value = arena_array(lw->arena, k_val, (size_t)e->factor.by * n + 1), at[SK_MOST_FACTOR];
+    for (int64_t i = 0; i < e->factor.by; i++) {
+        uint32_t mark = sk_scope(lw);
+        at[i] = sk_add(lw, e->first, sk_add(lw, position, k_i64(b, i)));
+        lw->element = at[i];
+        sk_bind(lw, e->linear, at[i]);
+        sk_bind_divided(lw, &e->factor, lane, i);
+        sk_emit(lw, n, e->out->term.at, value + i * n);
+        sk_scope_end(lw, mark);
+    }
+    for (uint32_t k = 0; k < n; k++)
+        for (int64_t i = 0; i < e->factor.by; i++)
+            k_store(b, sk_array_memory(lw, e->out->array.at[k], e->out->component.at[k], true), at[i],
+                    value[i * n + k]);
+}
+
+/* Lanes of several elements, stretch by stretch, and the elements before and behind them. */
+static void stretches_of_lanes(elements *e, k_val start, k_val count,
+                               k_val (*begin)(void *env, k_val position, k_val lane),
+                               void (*single)(void *env, k_val from, k_val count))
+{
+    sk_lower *lw = e->lw;
+    k_builder *b = &lw->b;
+    k_val by = k_i64(b, e->factor.by), up = sk_add(lw, start, k_i64(b, e->factor.by - 1));
+    e->first_lane = k_let(b, OP_QUOT, up, by, 0);
+    e->head = sk_min(lw, count, sk_sub(lw, sk_mul(lw, e->first_lane, by), start));
+    e->begin_of_lane = begin;
+    k_val lanes = k_let(b, OP_QUOT, sk_sub(lw, count, e->head), by, 0);
+    k_val tail = sk_add(lw, e->head, sk_mul(lw, lanes, by)), zero = k_i64(b, 0);
+    sk_for_stretches(lw, &e->lane_cuts, lanes, &(sk_positions){e, begin_lane, store_lane});
+    k_val side = k_for(b, zero, k_i64(b, 2), false), before = k_let(b, OP_EQ, side, zero, 0);
+    single(e, k_select(b, before, zero, tail), k_select(b, before, e->head, sk_sub(lw, count, tail)));
+    k_end(b);
+}
+
+/* Cuts along dimension d, whose lanes have all elements of the dimensions behind it. */
+static sk_stretches cuts_of_lanes(const sk_lower *lw, const sk_outputs *out, const sk_index *at, unsigned d)
+{
+    sk_directions of = {.along = 1, .moving = {at->at[d]}};
+    for (unsigned i = 0; i < d; i++)
+        of.fixed[of.still++] = at->at[i];
+    return sk_find_stretches(lw, out->term.n, out->term.at, &of);
+}
+
 static bool has_periods(const sk_stretches *s)
 {
     bool has = false;
@@ -343,7 +409,9 @@ static void flat_elements(elements *e, k_val count)
     unsigned places = places_of(e);
     if (places > 1)
         count = elements_at_places(e, count, places, begin_flat);
-    if (e->factor.by > 1)
+    if (e->factor.by > 1 && e->lane_cuts.n)
+        stretches_of_lanes(e, e->first, count, begin_interleaved, few_flat);
+    else if (e->factor.by > 1)
         interleaved_elements(e, e->first, count, begin_interleaved, few_flat, NULL);
     else
         sk_for_stretches(e->lw, &e->cuts, count, &of);
@@ -474,6 +542,8 @@ static void build_flat(sk_lower *lw, bool packs)
     sk_directions d = {.along = 1, .moving = {linear}};
     e.cuts = sk_find_stretches(lw, out.term.n, out.term.at, &d);
     e.factor = factor_of_flat(lw, &out, &lw->at);
+    if (e.factor.digits && e.factor.digits + 1 == c->loop->rank)
+        e.lane_cuts = cuts_of_lanes(lw, &out, &lw->at, 0);
     adjust_lanes(lw, &out, &e, &d);
     if (twice) { /* whole pieces need no guards, so reads of several elements are under way together */
         k_val whole = k_i64(b, sk_group_piece(c));
@@ -535,12 +605,15 @@ void sk_build_map_rows(sk_lower *lw)
     sk_directions d = directions_of_rows(lw, lw->at.linear, e.column);
     e.cuts = sk_find_stretches(lw, out.term.n, out.term.at, &d);
     e.factor = (sk_factor){.by = 1};
-    if (pairs)
+    if (pairs) {
         e.factor = factor_of_flat(lw, &out, &lw->at);
-    else if (lw->space.run[e.column] == 1 && lw->space.used[e.column])
+        e.lane_cuts = cuts_of_lanes(lw, &out, &lw->at, e.column);
+    } else if (lw->space.run[e.column] == 1 && lw->space.used[e.column])
         e.factor = sk_find_factor(lw, out.term.n, out.term.at, lw->at.at[e.column]);
     adjust_lanes(lw, &out, &e, &d);
-    if (pairs)
+    if (pairs && e.lane_cuts.n)
+        stretches_of_lanes(&e, left, count, begin_pair, few_of_pairs);
+    else if (pairs)
         interleaved_elements(&e, left, count, begin_pair, few_of_pairs, fetch_row);
     else if (e.factor.by > 1)
         interleaved_elements(&e, left, count, begin_interleaved_column, few_columns, fetch_row);
