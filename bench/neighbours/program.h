@@ -34,6 +34,7 @@ enum { NB_SIZES = 8 };
     X(mixed)                                                                                                           \
     X(practice)                                                                                                        \
     X(sources)                                                                                                         \
+    X(records)                                                                                                         \
     X(independent)                                                                                                     \
     X(compute)                                                                                                         \
     X(equal)

@@ -205,7 +205,7 @@ bool sk_plan_launch(const sk_cluster *c, const sk_options *o, const int64_t *ext
 sk_geometry sk_general(const sk_geometry *g)
 {
     sk_geometry other = *g;
-    if (g->variant == SK_MAP_ROWS || g->variant == SK_FOLD_TREE || g->variant == SK_LANES)
+    if (g->variant == SK_MAP_ROWS || g->variant == SK_MAP_FLAT || g->variant == SK_FOLD_TREE || g->variant == SK_LANES)
         other.row = 0;
     other.stream = other.lines = other.ahead = false;
     return other;

@@ -24,6 +24,13 @@ typedef struct sk_span {
     uint8_t sums, sum[IR_MAX_RANK];
 } sk_span;
 
+/* What a lane would compute that has all elements of the innermost dimension, whose extent only a launch knows. */
+typedef struct sk_lane_cost {
+    bool suits;          /* it may have them, */
+    bool words;          /* ... up to SK_MOST_FACTOR, else eight */
+    uint16_t own, terms; /* terms that mention the index there, and others */
+} sk_lane_cost;
+
 /* A cluster, and what launches must know of its code. */
 typedef struct sk_cluster {
     const l_program *l;
@@ -35,6 +42,9 @@ typedef struct sk_cluster {
                                  run */
     bool used[IR_MAX_RANK];   /* the index in the run that begins here matters */
     uint8_t inner;            /* dimensions of the innermost run; 0 counts as 1 */
+    sk_lane_cost lane;        /* all of the innermost dimension may be a lane's: not of four elements and more where */
+    bool lane_copies;         /* ... short rows are copied from places apart, nor of more than eight where */
+    bool lane_knows;          /* ... it is known where they read */
     bool of_lane;             /* innermost extents are small and known, and all of them is one lane's; */
     bool pairs;               /* ... those of one dimension: rows are those of the two innermost ones */
     uint8_t row_cuts;         /* a loop over a row is cut at so many places, where index arithmetic changes its form */

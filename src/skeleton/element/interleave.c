@@ -75,8 +75,8 @@ static bool are_words(const sk_lower *lw, const opt_ids *ids, uint32_t n, const 
     return true;
 }
 
-/* How many terms there are for all elements of a lane: those that mention digits for each of them. */
-static int64_t code_of(const sk_lower *lw, const opt_ids *ids, const sk_factor *f)
+/* How many terms mention the digits. */
+static int64_t terms_of_digits(const sk_lower *lw, const opt_ids *ids, const sk_factor *f)
 {
     const ir_program *p = lw->l->ir;
     map64 of_digits = {0};
@@ -90,9 +90,40 @@ static int64_t code_of(const sk_lower *lw, const opt_ids *ids, const sk_factor *
             mentions |= map64_get(&of_digits, p->arg.at[n->args + k]) != 0;
         if (mentions)
             map64_put(lw->arena, &of_digits, ids->at[i], 1);
-        terms += mentions ? f->by : 1;
+        terms += mentions;
     }
     return terms;
+}
+
+/* Terms for all elements of a lane: those that mention digits are there for each of them. */
+static int64_t code_of(const sk_lower *lw, const opt_ids *ids, const sk_factor *f)
+{
+    const int64_t own = terms_of_digits(lw, ids, f);
+    return ids->n + own * (f->by - 1);
+}
+
+sk_lane_cost sk_cost_of_lane(const sk_lower *lw, uint32_t n, const ir_id *term, ir_id digit)
+{
+    const sk_factor f = {.digits = 1, .digit = {digit}};
+    opt_ids ids = {0};
+    opt_reach(lw->l->ir, lw->arena, n, term, &ids);
+    sk_lane_cost c = {.suits = suits(lw, &ids) && ids.n <= MOST_CODE, .words = are_words(lw, &ids, n, term)};
+    if (!c.suits)
+        return c;
+    c.own = (uint16_t)terms_of_digits(lw, &ids, &f);
+    c.terms = (uint16_t)(ids.n - c.own);
+    return c;
+}
+
+bool sk_lane_pays(const sk_lane_cost *c, int64_t extent)
+{
+    return c->suits && extent >= 2 && extent <= (c->words ? SK_MOST_FACTOR : FEW) &&
+           c->terms + c->own * extent <= MOST_CODE;
+}
+
+sk_factor sk_factor_of_launch(const sk_index *at, int64_t extent)
+{
+    return (sk_factor){.by = extent, .digits = 1, .digit = {at->at[at->rank - 1]}, .extent = {extent}};
 }
 
 sk_factor sk_factor_of_extents(const sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, unsigned digits)

@@ -24,6 +24,13 @@ sk_factor sk_find_factor(const sk_lower *lw, uint32_t n, const ir_id *term, ir_i
  */
 sk_factor sk_factor_of_extents(const sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, unsigned digits);
 
+/* What a lane would compute that has all elements of the innermost dimension, whose index is the digit. */
+sk_lane_cost sk_cost_of_lane(const sk_lower *lw, uint32_t n, const ir_id *term, ir_id digit);
+/* Does it pay for this extent? */
+bool sk_lane_pays(const sk_lane_cost *c, int64_t extent);
+/* The factor of a launch that knows it. */
+sk_factor sk_factor_of_launch(const sk_index *at, int64_t extent);
+
 /* Binds what depends on which of a lane's elements it is, number `which`; the quotient is that of the variable, by the
  * factor. */
 void sk_bind_divided(sk_lower *lw, const sk_factor *f, k_val quotient, int64_t which);

@@ -123,6 +123,20 @@ static bool has_pairs(const sk_lower *lw, const sk_cluster *c, const sk_outputs 
     return c->loop->rank > 2 && c->run[last - 1] == 1 && c->used[last - 1] && sk_lane_factor(lw, out, at).digits == 1;
 }
 
+/* May a lane have all of an innermost dimension whose extent a launch knows? Where lanes would have to divide by
+ * another one it is not worth it. */
+static void find_lane(const sk_lower *lw, sk_cluster *c, const sk_outputs *out, const sk_index *at)
+{
+    const unsigned last = c->loop->rank - 1u;
+    int64_t known;
+    if (!c->uses_index || c->inner != 1 || !c->used[last] || c->run[0] != last ||
+        ir_extent_constant(lw->l->ir, c->loop->shape[last], &known))
+        return;
+    c->lane = sk_cost_of_lane(lw, out->term.n, out->term.at, at->at[last]);
+    c->lane_copies = c->lane.suits && sk_copies_short_rows(lw, out, at);
+    c->lane_knows = c->lane.suits && sk_knows_rows(lw, out, at);
+}
+
 static void find_shared(sk_lower *lw, sk_cluster *c, const sk_outputs *out)
 {
     ir_id loop = sk_find_shared(lw, out);
@@ -150,6 +164,7 @@ void sk_map_prepare(sk_cluster *c, arena *a)
     c->row_cuts = (uint8_t)(cuts < UINT8_MAX ? cuts : UINT8_MAX);
     c->of_lane = c->uses_index && c->inner == 1 && c->used[c->loop->rank - 1u] && is_of_a_lane(&lw, &out, &lw.at);
     c->pairs = c->of_lane && has_pairs(&lw, c, &out, &lw.at);
+    find_lane(&lw, c, &out, &lw.at);
     c->row_bytes = bytes_where_gangs_may_overlap(&lw, c, &out, &lw.at);
     c->across = sk_find_across(&lw, c, &out, &lw.at);
     c->across_lanes = sk_lanes_for(lw.l, a, out.term.n, out.term.at, none.vector_bytes);
@@ -421,6 +436,8 @@ static void flat_elements(elements *e, k_val count)
 static sk_factor factor_of_flat(const sk_lower *lw, const sk_outputs *out, const sk_index *at)
 {
     const sk_cluster *c = lw->cluster;
+    if (lw->options->row >> SK_LANE_EXTENT)
+        return sk_factor_of_launch(at, lw->options->row >> SK_LANE_EXTENT);
     unsigned last = c->loop->rank - 1u;
     sk_factor f = {.by = 1};
     bool used = false;
@@ -530,7 +547,10 @@ static void build_flat(sk_lower *lw, bool packs)
 {
     const sk_cluster *c = lw->cluster;
     sk_outputs out = {0};
+    const int64_t extent = lw->options->row >> SK_LANE_EXTENT;
     sk_open_map(lw, &out);
+    if (extent) /* which is no argument, then */
+        map64_put(lw->arena, &lw->argument, c->loop->shape[c->loop->rank - 1], k_i64(&lw->b, extent));
     sk_open_space(lw);
     ir_id linear = lw->at.linear;
     k_builder *b = &lw->b;

@@ -41,6 +41,9 @@ bool sk_knows_rows(const sk_lower *lw, const sk_outputs *out, const sk_index *at
 /* A lane has all elements of innermost dimensions, whose extents are small and known, if that helps the reads. */
 sk_factor sk_lane_factor(const sk_lower *lw, const sk_outputs *out, const sk_index *at);
 
+/* sk_geometry.row of flat loops: the innermost extent, all of which is a lane's. */
+enum { SK_LANE_EXTENT = 40 /* bits further up */ };
+
 typedef struct sk_across { /* what such loops write: outer x turns x between x columns */
     int64_t outer, turns, between, columns;
 } sk_across;

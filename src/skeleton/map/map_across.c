@@ -99,6 +99,8 @@ bool sk_knows_rows(const sk_lower *lw, const sk_outputs *out, const sk_index *at
     for (uint32_t i = 0; i < lanes.ids.n; i++) {
         const ir_node *n = ir_at(lanes.p, lanes.ids.at[i]);
         bool linear = n->kind == IR_READ && n->flags & IR_LINEAR;
+        if (linear && lanes.p->arg.at[n->args] == at->linear) /* where the loop writes */
+            continue;
         if (linear ? sk_form_of(&lanes, lanes.p->arg.at[n->args]).kind == SK_UNKNOWN
                    : n->kind == IR_READ && distance_of(&lanes, n) == NOT_KNOWN)
             return false;
