@@ -14,190 +14,7 @@
 #include "skeleton/contract/contract.h"
 #include "skeleton/extents.h"
 
-enum { LENGTH, PIECES, ROW_BLOCKS, COLUMN_BLOCKS, ROWS, COLUMNS, GROUP, ROW_GROUP }; /* slots */
-
-/* Shared memory: all of it, what panels of columns have of each operand, and what is left for other things. */
-enum { SHARED = 4 << 20, COLUMN_BYTES = 512 << 10, REST = 256 << 10, MADE_BYTES = 512 << 10 };
-enum { MOST_ROWS = 12, FEWEST_ROWS = 4, LEVELS = 8, ORDER = SK_ACCUMULATORS };
-
-/* --- tiles --- */
-
-typedef struct tile {
-    int64_t rows, lanes;
-    bool brief;      /* rows are folded from left to right */
-    bool once;       /* no accumulator has more than one position */
-    bool made_brief; /* results are folded from left to right */
-    bool turned;     /* rows are columns, and the other way round: lanes are results that do not lie together */
-} tile;
-
-/* The tile that a kernel is made for, in sk_geometry.row. */
-static int64_t row_of_tile(tile t)
-{
-    return t.rows | t.lanes << 8 | (int64_t)t.brief << 20 | (int64_t)t.once << 21 | (int64_t)t.made_brief << 22 |
-           (int64_t)t.turned << 23;
-}
-
-static tile tile_of_row(int64_t row)
-{
-    return (tile){row & 255, row >> 8 & 4095, row >> 20 & 1, row >> 21 & 1, row >> 22 & 1, row >> 23 & 1};
-}
-
-/* Most rows and lanes: three quarters of the registers are accumulators, two for each row where that leaves enough
- * rows. */
-static tile largest_tile(const sk_contraction *of, const sk_options *o)
-{
-    enum { ENOUGH = 6 };
-    int64_t budget = o->vector_bytes >= 64 ? 24 : 12,
-            registers = budget / (2 * (int64_t)of->components) < ENOUGH ? 1 : 2;
-    int64_t rows = smaller(MOST_ROWS, larger(FEWEST_ROWS, budget / (registers * (int64_t)of->components)));
-    int64_t lanes = larger(4, smaller(256, registers * (int64_t)o->vector_bytes / (int64_t)of->widest));
-    while (of->folds && rows & (rows - 1)) /* a power of two: nodes of the tree */
-        rows &= rows - 1;
-    return (tile){.rows = rows, .lanes = lanes};
-}
-
-/* The same for so many rows and columns: few rows are spread over equal tiles, and where the last tile of few columns
- * would mostly be empty, and what tiles begin and end with counts little, tiles have one register of them. */
-static tile tile_for(const sk_contraction *of, const sk_options *o, int64_t rows, int64_t columns, int64_t length)
-{
-    enum { FEW = 8 };
-    tile t = largest_tile(of, o);
-    if (rows < FEW * t.rows && !of->folds)
-        t.rows = pieces_of(rows, pieces_of(rows, t.rows));
-    while (t.lanes > columns && t.lanes > 4)
-        t.lanes /= 2;
-    const int64_t half = t.lanes / 2;
-    const bool whole = half * (int64_t)of->widest >= (int64_t)o->vector_bytes;
-    if (!of->folds && whole && length > SK_ACCUMULATORS && 4 * round_up(columns, t.lanes) > 5 * round_up(columns, half))
-        t.lanes = half;
-    return t;
-}
-
-/* Elements of an operand that panels have room for. */
-static int64_t room_of(const sk_contraction *of, sk_side side)
-{
-    int64_t columns = COLUMN_BYTES * (int64_t)of->side[SK_OF_COLUMN].term.n, widest = (int64_t)of->widest;
-    columns += of->folds ? MADE_BYTES : 0;
-    if (side == SK_OF_COLUMN)
-        return COLUMN_BYTES / widest;
-    return (SHARED - REST - columns) / (int64_t)of->side[SK_OF_ROW].term.n / widest;
-}
-
-/* Panels of columns whose folds of results go on at the same time. */
-static int64_t panels_made(const sk_contraction *of, tile t)
-{
-    return larger(2, MADE_BYTES / (of->made_bytes[t.made_brief] * t.lanes));
-}
-
-/* Positions of a panel: accumulators have the same number of them, though some need one less. */
-static int64_t positions_of(int64_t length)
-{
-    int64_t accumulators = 1;
-    if (length <= SK_SHORT)
-        return length;
-    length = smaller(length, SK_PIECE);
-    while (accumulators < smaller(length, SK_ACCUMULATORS))
-        accumulators *= 2;
-    return accumulators * pieces_of(length, SK_ACCUMULATORS);
-}
-
-/* Panels of columns that are packed before their tiles: as many as there is room for, so that rows, which go through
- * the caches with each group, do so seldom. If results are folded, and all rows of a block stay in the first cache, it
- * is one, which stays there, too: while its tiles are computed the next one is fetched. Results that are stored would
- * be written a tile of each row at a time, which takes longer than all else. */
-static int64_t group_of(const sk_contraction *of, tile t, int64_t positions, int64_t rows)
-{
-    enum { NEAR = 16 << 10 };
-    int64_t of_row = positions * (int64_t)(of->side[SK_OF_ROW].term.n * of->widest);
-    if (of->folds && rows <= NEAR / of_row)
-        return 1;
-    return larger(1, room_of(of, SK_OF_COLUMN) / (positions * t.lanes));
-}
-
-/* --- the launch --- */
-
-/* Rows are columns, and the other way round. */
-static sk_contraction turn(const sk_contraction *of)
-{
-    sk_contraction other = *of;
-    for (unsigned side = 0; side < SK_SIDES; side++) {
-        other.dimension[side] = of->dimension[!side];
-        other.side[side] = of->side[!side];
-    }
-    return other;
-}
-
-/* The tile of so many rows and columns, of at least `bytes` of a register; false: there are too few. */
-static bool find_tile(const sk_contraction *of, const sk_options *o, int64_t rows, int64_t columns, int64_t length,
-                      int64_t bytes, tile *t)
-{
-    *t = tile_for(of, o, rows, columns, length);
-    if (t->rows > t->lanes) /* panels of rows are packed by one gang */
-        t->rows = pieces_of(rows, pieces_of(rows, t->lanes));
-    return rows > 0 && t->lanes <= columns && t->lanes * (int64_t)of->widest >= bytes;
-}
-
-bool sk_launch_contract(const sk_call *x, sk_geometry *g)
-{
-    enum { LEAST = 1 << 14, SHARES = 4, LEAST_BLOCK = 48, LEAST_WIDTH = 256 };
-    const sk_cluster *c = x->c;
-    const sk_contraction *of = c->contraction, other = of ? turn(of) : (sk_contraction){0};
-    if (!of || !x->o->vector_bytes || x->o->group || x->pass == SK_PASS_COMBINE)
-        return false;
-    int64_t length = x->columns, rows = x->extent[of->dimension[SK_OF_ROW]],
-            columns = x->extent[of->dimension[SK_OF_COLUMN]];
-    const int64_t full = (int64_t)x->o->vector_bytes;
-    bool brief = length <= SK_SHORT;
-    if (!x->rows || !length || (c->loop->ordered && !brief) || rows * columns * length < LEAST)
-        return false;
-    tile t, half;
-    if (rows < FEWEST_ROWS || !find_tile(of, x->o, rows, columns, length, full, &t)) {
-        bool narrow =
-            !of->folds && !brief && rows >= FEWEST_ROWS && find_tile(of, x->o, rows, columns, length, full / 2, &half);
-        sk_geometry beside = {0}; /* tiny matrices are a lane's */
-        bool tiny = brief && sk_launch_fold_beside(x, &beside);
-        if (!of->folds && !tiny && find_tile(&other, x->o, columns, rows, length, full, &t)) {
-            int64_t lanes = rows;
-            rows = columns;
-            columns = lanes;
-            of = &other;
-            t.turned = true;
-        } else if (narrow) { /* of a half what begins and ends counts */
-            t = half;
-        } else {
-            return false;
-        }
-    }
-    t.brief = brief;
-    t.once = !brief && length <= SK_ACCUMULATORS;
-    t.made_brief = of->folds && rows <= SK_SHORT;
-    int64_t positions = positions_of(length), parts = brief ? 1 : pieces_of(length, SK_PIECE);
-    if (c->loop->class == L_CLASS_TILES && (parts > 1 || (of->folds && rows > SK_SHORT * SK_PIECE)))
-        return false;
-    int64_t most = room_of(of, SK_OF_ROW) / (positions * t.rows) * t.rows, outer = x->rows / (rows * columns);
-    int64_t row_blocks = pieces_of(rows, most), column_blocks = 1, wanted = SHARES * larger(x->o->workers, 1);
-    if (of->folds) { /* a block has all rows, and goes through them in groups */
-        g->slot[ROW_GROUP] = larger(1, most / t.rows);
-        row_blocks = 1;
-        column_blocks = pieces_of(columns, panels_made(of, t) * t.lanes);
-        if (x->o->workers > 1 && outer * column_blocks < wanted)
-            column_blocks = larger(column_blocks, smaller(pieces_of(wanted, outer), columns / LEAST_WIDTH));
-    } else if (x->o->workers > 1 && outer * parts * row_blocks < wanted)
-        row_blocks = smaller(pieces_of(wanted, outer * parts), larger(row_blocks, rows / LEAST_BLOCK));
-    if (!of->folds && x->o->workers > 1 && outer * parts * row_blocks < wanted)
-        column_blocks = smaller(pieces_of(wanted, outer * parts * row_blocks), larger(1, columns / LEAST_WIDTH));
-    g->row = row_of_tile(t);
-    g->partials = parts;
-    g->slot[LENGTH] = length;
-    g->slot[PIECES] = parts;
-    g->slot[ROW_BLOCKS] = row_blocks;
-    g->slot[COLUMN_BLOCKS] = column_blocks;
-    g->slot[ROWS] = rows;
-    g->slot[COLUMNS] = columns;
-    g->slot[GROUP] = group_of(of, t, positions, pieces_of(rows, row_blocks));
-    g->pieces = outer * row_blocks * column_blocks * parts;
-    return true;
-}
+enum { LEVELS = 8, ORDER = SK_ACCUMULATORS };
 
 /* --- the kernel --- */
 
@@ -212,7 +29,7 @@ typedef struct panels { /* of one side */
 typedef struct contract {
     sk_folds *s;
     sk_contraction of;
-    tile tile;
+    sk_contract_tile tile;
     panels side[SK_SIDES];
     k_mem order;              /* the place of each accumulator in the order that tiles take them in */
     k_mem **waiting;          /* per fold and component: a stack of tiles */
@@ -617,7 +434,7 @@ static void finish_row(contract *t, const place *p, k_val r, k_val **acc)
     k_val row = result_at(t), at = waiting_at(t, p, top, 0);
     if (!acc)
         acc = sk_fold_kept(s, t->waiting, sk_add(lw, at, sk_mul(lw, r, k_i64(b, t->tile.lanes))));
-    k_val position = sk_add(lw, sk_mul(lw, row, sk_slot(lw, PIECES, "pieces_a_row")), t->part);
+    k_val position = sk_add(lw, sk_mul(lw, row, sk_slot(lw, SK_CONTRACT_PIECES, "pieces_a_row")), t->part);
     lw->element = row;
     sk_fold_settle(s, row, t->begin, 0, t->count, acc);
     for (uint32_t i = 0; i < s->fold.n; i++) {
@@ -732,7 +549,8 @@ static void open_memory(contract *t)
         t->side[side].packed = arena_array(s->lw->arena, k_mem, o->term.n);
         for (uint32_t i = 0; i < o->term.n; i++) {
             ir_type type = (ir_type)ir_at(s->lw->l->ir, o->term.at[i])->type;
-            t->side[side].packed[i] = k_shared(b, type, room_of(&t->of, (sk_side)side), side ? "of_column" : "of_row");
+            t->side[side].packed[i] =
+                k_shared(b, type, sk_room_of(&t->of, (sk_side)side), side ? "of_column" : "of_row");
         }
     }
     if (!t->tile.brief)
@@ -742,7 +560,7 @@ static void open_memory(contract *t)
         t->made.brief = t->tile.made_brief;
         t->made.rows = t->tile.rows;
         t->made.lanes = t->tile.lanes;
-        sk_made_declare(&t->made, panels_made(&t->of, t->tile));
+        sk_made_declare(&t->made, sk_panels_made(&t->of, t->tile));
     }
     t->waiting = sk_fold_memory(s, true, (t->tile.brief ? 1 : LEVELS) * t->tile.rows * t->tile.lanes, "waiting");
 }
@@ -764,12 +582,13 @@ static void find_block(contract *t)
     sk_lower *lw = t->s->lw;
     k_builder *b = &lw->b;
     const sk_cluster *c = lw->cluster;
-    k_val number = k_piece(b), row_blocks = sk_slot(lw, ROW_BLOCKS, "row_blocks");
-    k_val column_blocks = sk_slot(lw, COLUMN_BLOCKS, "column_blocks"), length = sk_slot(lw, LENGTH, "row_length");
-    t->part = sk_take_digit(lw, &number, sk_slot(lw, PIECES, "pieces_a_row"));
+    k_val number = k_piece(b), row_blocks = sk_slot(lw, SK_CONTRACT_ROW_BLOCKS, "row_blocks");
+    k_val column_blocks = sk_slot(lw, SK_CONTRACT_COLUMN_BLOCKS, "column_blocks"),
+          length = sk_slot(lw, SK_CONTRACT_LENGTH, "row_length");
+    t->part = sk_take_digit(lw, &number, sk_slot(lw, SK_CONTRACT_PIECES, "pieces_a_row"));
     k_val column_block = sk_take_digit(lw, &number, column_blocks), row_block = sk_take_digit(lw, &number, row_blocks);
-    find_part(t, SK_OF_ROW, row_block, row_blocks, sk_slot(lw, ROWS, "rows"));
-    find_part(t, SK_OF_COLUMN, column_block, column_blocks, sk_slot(lw, COLUMNS, "columns"));
+    find_part(t, SK_OF_ROW, row_block, row_blocks, sk_slot(lw, SK_CONTRACT_ROWS, "rows"));
+    find_part(t, SK_OF_COLUMN, column_block, column_blocks, sk_slot(lw, SK_CONTRACT_COLUMNS, "columns"));
     for (unsigned d = c->loop->rank - 1u; d-- > 0;)
         if (d != t->of.dimension[SK_OF_ROW] && d != t->of.dimension[SK_OF_COLUMN])
             t->index[d] = sk_take_digit(lw, &number, sk_closed(lw, c->loop->shape[d]));
@@ -802,7 +621,7 @@ static void take_block(contract *t)
 {
     sk_lower *lw = t->s->lw;
     k_builder *b = &lw->b;
-    k_val zero = k_i64(b, 0), group = sk_slot(lw, GROUP, "panels_a_group");
+    k_val zero = k_i64(b, 0), group = sk_slot(lw, SK_CONTRACT_GROUP, "panels_a_group");
     k_val rows = panel_count(t, SK_OF_ROW), columns = panel_count(t, SK_OF_COLUMN);
     pack(t, SK_OF_ROW, zero, rows);
     k_val groups = k_let(b, OP_QUOT, sk_add(lw, columns, sk_sub(lw, group, k_i64(b, 1))), group, 0);
@@ -839,8 +658,8 @@ static void fold_block(contract *t)
 {
     sk_lower *lw = t->s->lw;
     k_builder *b = &lw->b;
-    k_val zero = k_i64(b, 0), one = k_i64(b, 1), group = sk_slot(lw, GROUP, "panels_a_group");
-    k_val row_group = sk_slot(lw, ROW_GROUP, "panels_a_row_group");
+    k_val zero = k_i64(b, 0), one = k_i64(b, 1), group = sk_slot(lw, SK_CONTRACT_GROUP, "panels_a_group");
+    k_val row_group = sk_slot(lw, SK_CONTRACT_ROW_GROUP, "panels_a_row_group");
     k_val rows = panel_count(t, SK_OF_ROW), columns = panel_count(t, SK_OF_COLUMN);
     k_val row_groups = k_let(b, OP_QUOT, sk_add(lw, rows, sk_sub(lw, row_group, one)), row_group, 0);
     k_val groups = k_let(b, OP_QUOT, sk_add(lw, columns, sk_sub(lw, group, one)), group, 0);
@@ -871,9 +690,9 @@ static void contract_folds(sk_folds *s)
         lw->why.text = "these folds are no contraction";
         return;
     }
-    t->tile = lw->options->row ? tile_of_row(lw->options->row) : largest_tile(&t->of, lw->options);
+    t->tile = lw->options->row ? sk_tile_of_row(lw->options->row) : sk_largest_tile(&t->of, lw->options);
     if (t->tile.turned)
-        t->of = turn(&t->of);
+        t->of = sk_turn_contraction(&t->of);
     lw->out->k->lanes = (uint16_t)t->tile.lanes;
     if (lw->cluster->loop->class == L_CLASS_TILES)
         sk_made_find(&t->made, s);

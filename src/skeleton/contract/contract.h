@@ -31,6 +31,37 @@ bool sk_find_contraction(sk_folds *s, unsigned other, sk_contraction *out);
 /* Sets the `contraction` of a cluster of folds or tiles. */
 void sk_contract_prepare(sk_cluster *c, arena *a);
 
+/* --- launches (contract_launch.c) --- */
+
+enum { /* slots */
+    SK_CONTRACT_LENGTH,
+    SK_CONTRACT_PIECES,
+    SK_CONTRACT_ROW_BLOCKS,
+    SK_CONTRACT_COLUMN_BLOCKS,
+    SK_CONTRACT_ROWS,
+    SK_CONTRACT_COLUMNS,
+    SK_CONTRACT_GROUP,
+    SK_CONTRACT_ROW_GROUP
+};
+
+typedef struct sk_contract_tile { /* of results, in registers */
+    int64_t rows, lanes;
+    bool brief;      /* rows are folded from left to right */
+    bool once;       /* no accumulator has more than one position */
+    bool made_brief; /* results are folded from left to right */
+    bool turned;     /* rows are columns, and the other way round: lanes are results that do not lie together */
+} sk_contract_tile;
+
+/* The tile that a kernel is made for, from sk_geometry.row; without one the largest that registers have room for. */
+sk_contract_tile sk_tile_of_row(int64_t row);
+sk_contract_tile sk_largest_tile(const sk_contraction *of, const sk_options *o);
+/* Elements of an operand that panels have room for. */
+int64_t sk_room_of(const sk_contraction *of, sk_side side);
+/* Panels of columns whose folds of results go on at the same time. */
+int64_t sk_panels_made(const sk_contraction *of, sk_contract_tile t);
+/* Rows are columns, and the other way round. */
+sk_contraction sk_turn_contraction(const sk_contraction *of);
+
 /* Accumulators are visited so that the tree of docs/determinism.md needs a stack alone: x with its lowest `bits` bits in the
  * other order; it has no others, and these are less than eight. */
 k_val sk_turned(sk_lower *lw, k_val x, k_val bits);

@@ -70,33 +70,6 @@ static sk_directions directions_of_rows(const sk_lower *lw, ir_id linear, unsign
     return d;
 }
 
-/* Of several dimensions those whose indices matter by themselves: lanes that are neighbours in one of them would have
- * to divide. Of rows of more than eight elements a gang is quicker, if it knows where it reads. */
-sk_factor sk_lane_factor(const sk_lower *lw, const sk_outputs *out, const sk_index *at)
-{
-    enum { OF_LANES = 8 };
-    const sk_cluster *c = lw->cluster;
-    const unsigned rank = c->loop->rank;
-    unsigned digits = 1;
-    while (digits < rank && c->run[rank - 1 - digits] == 1 && c->used[rank - 1 - digits])
-        digits++;
-    for (; digits > 0; digits--) {
-        sk_factor f = sk_factor_of_extents(lw, out->term.n, out->term.at, at, digits);
-        if (f.by > 1 && (f.extent[0] <= OF_LANES || !sk_knows_rows(lw, out, at)))
-            return f;
-    }
-    return (sk_factor){.by = 1};
-}
-
-/* Is all of a small and known innermost extent a lane's? Not where such rows are copied from places that lie apart: of
- * four elements and more a gang of their own is quicker. */
-static bool is_of_a_lane(const sk_lower *lw, const sk_outputs *out, const sk_index *at)
-{
-    enum { OF_A_GANG = 4 };
-    const sk_factor f = sk_lane_factor(lw, out, at);
-    return f.by > 1 && !(f.extent[0] >= OF_A_GANG && sk_copies_short_rows(lw, out, at));
-}
-
 /* Elements may be computed twice, but for their traces. */
 static uint8_t bytes_where_gangs_may_overlap(sk_lower *lw, const sk_cluster *c, const sk_outputs *out,
                                              const sk_index *at)
@@ -111,30 +84,9 @@ static uint8_t bytes_where_gangs_may_overlap(sk_lower *lw, const sk_cluster *c, 
             return 0;
     }
     if (!c->uses_index || sk_find_factor(lw, out->term.n, out->term.at, at->at[column]).by > 1 ||
-        (c->inner == 1 && is_of_a_lane(lw, out, at)))
+        (c->inner == 1 && sk_is_of_a_lane(lw, out, at)))
         return 0;
     return (uint8_t)sk_widest(lw->l, &ids, out->term.n, out->term.at);
-}
-
-/* Where the whole of the innermost extent is a lane's: is there a dimension for the lanes, and another one for rows? */
-static bool has_pairs(const sk_lower *lw, const sk_cluster *c, const sk_outputs *out, const sk_index *at)
-{
-    const unsigned last = c->loop->rank - 1u;
-    return c->loop->rank > 2 && c->run[last - 1] == 1 && c->used[last - 1] && sk_lane_factor(lw, out, at).digits == 1;
-}
-
-/* May a lane have all of an innermost dimension whose extent a launch knows? Where lanes would have to divide by
- * another one it is not worth it. */
-static void find_lane(const sk_lower *lw, sk_cluster *c, const sk_outputs *out, const sk_index *at)
-{
-    const unsigned last = c->loop->rank - 1u;
-    int64_t known;
-    if (!c->uses_index || c->inner != 1 || !c->used[last] || c->run[0] != last ||
-        ir_extent_constant(lw->l->ir, c->loop->shape[last], &known))
-        return;
-    c->lane = sk_cost_of_lane(lw, out->term.n, out->term.at, at->at[last]);
-    c->lane_copies = c->lane.suits && sk_copies_short_rows(lw, out, at);
-    c->lane_knows = c->lane.suits && sk_knows_rows(lw, out, at);
 }
 
 static void find_shared(sk_lower *lw, sk_cluster *c, const sk_outputs *out)
@@ -162,9 +114,7 @@ void sk_map_prepare(sk_cluster *c, arena *a)
     sk_directions d = directions_of_rows(&lw, lw.at.linear, c->loop->rank - (unsigned)c->inner);
     uint32_t cuts = sk_find_stretches(&lw, out.term.n, out.term.at, &d).n;
     c->row_cuts = (uint8_t)(cuts < UINT8_MAX ? cuts : UINT8_MAX);
-    c->of_lane = c->uses_index && c->inner == 1 && c->used[c->loop->rank - 1u] && is_of_a_lane(&lw, &out, &lw.at);
-    c->pairs = c->of_lane && has_pairs(&lw, c, &out, &lw.at);
-    find_lane(&lw, c, &out, &lw.at);
+    sk_find_lanes(&lw, c, &out, &lw.at);
     c->row_bytes = bytes_where_gangs_may_overlap(&lw, c, &out, &lw.at);
     c->across = sk_find_across(&lw, c, &out, &lw.at);
     c->across_lanes = sk_lanes_for(lw.l, a, out.term.n, out.term.at, none.vector_bytes);

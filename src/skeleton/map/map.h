@@ -40,6 +40,11 @@ bool sk_copies_short_rows(const sk_lower *lw, const sk_outputs *out, const sk_in
 bool sk_knows_rows(const sk_lower *lw, const sk_outputs *out, const sk_index *at);
 /* A lane has all elements of innermost dimensions, whose extents are small and known, if that helps the reads. */
 sk_factor sk_lane_factor(const sk_lower *lw, const sk_outputs *out, const sk_index *at);
+/* Is all of a small and known innermost extent a lane's? Not where such rows are copied from places that lie apart: of
+ * four elements and more a gang of their own is quicker. */
+bool sk_is_of_a_lane(const sk_lower *lw, const sk_outputs *out, const sk_index *at);
+/* Sets a cluster's `of_lane`, `pairs`, `lane` and what belongs to it (map_lane.c). After sk_find_runs. */
+void sk_find_lanes(const sk_lower *lw, sk_cluster *c, const sk_outputs *out, const sk_index *at);
 
 /* sk_geometry.row of flat loops: the innermost extent, all of which is a lane's. */
 enum { SK_LANE_EXTENT = 40 /* bits further up */ };

@@ -1,0 +1,58 @@
+/* Which maps have lanes with all elements of a short innermost dimension, whose extent the program knows or a launch:
+ * what they read and store lies together then, and indices need no division. */
+#include "skeleton/map/map.h"
+
+#include "skeleton/element/interleave.h"
+
+/* Of several dimensions those whose indices matter by themselves: lanes that are neighbours in one of them would have
+ * to divide. Of rows of more than eight elements a gang is quicker, if it knows where it reads. */
+sk_factor sk_lane_factor(const sk_lower *lw, const sk_outputs *out, const sk_index *at)
+{
+    enum { OF_LANES = 8 };
+    const sk_cluster *c = lw->cluster;
+    const unsigned rank = c->loop->rank;
+    unsigned digits = 1;
+    while (digits < rank && c->run[rank - 1 - digits] == 1 && c->used[rank - 1 - digits])
+        digits++;
+    for (; digits > 0; digits--) {
+        sk_factor f = sk_factor_of_extents(lw, out->term.n, out->term.at, at, digits);
+        if (f.by > 1 && (f.extent[0] <= OF_LANES || !sk_knows_rows(lw, out, at)))
+            return f;
+    }
+    return (sk_factor){.by = 1};
+}
+
+bool sk_is_of_a_lane(const sk_lower *lw, const sk_outputs *out, const sk_index *at)
+{
+    enum { OF_A_GANG = 4 };
+    const sk_factor f = sk_lane_factor(lw, out, at);
+    return f.by > 1 && !(f.extent[0] >= OF_A_GANG && sk_copies_short_rows(lw, out, at));
+}
+
+/* Where the whole of the innermost extent is a lane's: is there a dimension for the lanes, and another one for rows? */
+static bool has_pairs(const sk_lower *lw, const sk_cluster *c, const sk_outputs *out, const sk_index *at)
+{
+    const unsigned last = c->loop->rank - 1u;
+    return c->loop->rank > 2 && c->run[last - 1] == 1 && c->used[last - 1] && sk_lane_factor(lw, out, at).digits == 1;
+}
+
+/* May a lane have all of an innermost dimension whose extent a launch knows? Where lanes would have to divide by
+ * another one it is not worth it. */
+static void find_lane_of_launch(const sk_lower *lw, sk_cluster *c, const sk_outputs *out, const sk_index *at)
+{
+    const unsigned last = c->loop->rank - 1u;
+    int64_t known;
+    if (!c->uses_index || c->inner != 1 || !c->used[last] || c->run[0] != last ||
+        ir_extent_constant(lw->l->ir, c->loop->shape[last], &known))
+        return;
+    c->lane = sk_cost_of_lane(lw, out->term.n, out->term.at, at->at[last]);
+    c->lane_copies = c->lane.suits && sk_copies_short_rows(lw, out, at);
+    c->lane_knows = c->lane.suits && sk_knows_rows(lw, out, at);
+}
+
+void sk_find_lanes(const sk_lower *lw, sk_cluster *c, const sk_outputs *out, const sk_index *at)
+{
+    c->of_lane = c->uses_index && c->inner == 1 && c->used[c->loop->rank - 1u] && sk_is_of_a_lane(lw, out, at);
+    c->pairs = c->of_lane && has_pairs(lw, c, out, at);
+    find_lane_of_launch(lw, c, out, at);
+}
