@@ -8,8 +8,8 @@
 
 enum { NB_SIZES = 8 };
 
-/* The groups, each with <group>.def, sinter/<group>.c and c/<group>.c (`equal` compares two Sinter programs and has no
- * C side). */
+/* The groups, each with <group>.def, sinter/<group>.c and c/<group>.c (`mixed` has some in c/mixed_images.c; `equal`
+ * compares two Sinter programs and has no C side). */
 #define NB_GROUPS(X)                                                                                                   \
     X(maps)                                                                                                            \
     X(folds)                                                                                                           \

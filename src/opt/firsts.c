@@ -1,6 +1,7 @@
 /* Looks for sorts of which only the first elements are read, and sorts only what may be among them. */
 #include "opt/firsts.h"
 
+#include "opt/needed.h"
 #include "opt/remake.h"
 
 typedef struct firsts {
@@ -30,21 +31,6 @@ static bool is_few(const ir_program *p, ir_id extent, int64_t *many)
                 n = ir_at(p, ir_args(p, extent)[i]);
     *many = n->kind == IR_CONST ? (int64_t)n->u.literal : 0;
     return *many > 0 && *many <= OPT_MOST_FIRSTS;
-}
-
-/* Per array: how often it is read, by operations and in scalar code, or is a result. */
-static uint32_t *count_readers(const ir_program *p)
-{
-    uint32_t *readers = arena_array(p->arena, uint32_t, p->node.n);
-    for (ir_id id = 1; id < p->node.n; id++) {
-        if (ir_at(p, id)->kind == IR_READ)
-            readers[ir_at(p, id)->array]++;
-        for (uint32_t i = 0; ir_is_array(p, id) && i < ir_info(p, id)->inputs; i++)
-            readers[ir_info(p, id)->input[i]]++;
-    }
-    for (uint32_t k = 0; k < p->output.n; k++)
-        readers[p->output.at[k]]++;
-    return readers;
 }
 
 static bool takes_firsts(ir_program *p, ir_id take, const uint32_t *readers, firsts *f)
@@ -140,7 +126,7 @@ void opt_take_firsts(ir_program *p)
         any = ir_at(p, id)->kind == IR_SORT;
     if (!any)
         return;
-    const uint32_t *readers = count_readers(p), nodes = p->node.n;
+    const uint32_t *readers = opt_count_readers(p), nodes = p->node.n;
     opt_remake remake = {0};
     opt_remake_begin(&remake, p);
     for (ir_id id = 1; id < nodes; id++) {

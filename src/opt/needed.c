@@ -1,4 +1,4 @@
-/* Finds the components of inputs that are read, going from results to what they are made of. */
+/* Finds the components of inputs that are read, going from results to what they are made of; counts reads of arrays. */
 #include "opt/needed.h"
 
 #include "opt/rewrite.h"
@@ -114,4 +114,24 @@ void opt_needed(ir_program *p, bool *needed)
     arena_release(p->arena, s.live, nodes * sizeof(*s.live));
     arena_release(p->arena, s.first, nodes * sizeof(*s.first));
     arena_release(p->arena, s.met, nodes * sizeof(*s.met));
+}
+
+uint32_t *opt_count_reads(const ir_program *p)
+{
+    uint32_t *reads = arena_array(p->arena, uint32_t, p->node.n);
+    for (ir_id id = 1; id < p->node.n; id++) {
+        if (ir_at(p, id)->kind == IR_READ)
+            reads[ir_at(p, id)->array]++;
+        for (uint32_t i = 0; ir_is_array(p, id) && i < ir_info(p, id)->inputs; i++)
+            reads[ir_info(p, id)->input[i]]++;
+    }
+    return reads;
+}
+
+uint32_t *opt_count_readers(const ir_program *p)
+{
+    uint32_t *readers = opt_count_reads(p);
+    for (uint32_t k = 0; k < p->output.n; k++)
+        readers[p->output.at[k]]++;
+    return readers;
 }

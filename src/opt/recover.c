@@ -1,6 +1,7 @@
 /* Finds chains of maps of one function and makes them loops. */
 #include "opt/recover.h"
 
+#include "opt/needed.h"
 #include "opt/remake.h"
 
 typedef struct link { /* of an array in a chain */
@@ -15,19 +16,6 @@ typedef struct recovery {
     uint32_t *uses; /* of an array's elements */
     link *link;
 } recovery;
-
-static void count_uses(recovery *r)
-{
-    const ir_program *p = r->p;
-    for (ir_id id = 1; id < p->node.n; id++) {
-        if (ir_at(p, id)->kind == IR_READ)
-            r->uses[ir_at(p, id)->array]++;
-        for (uint32_t i = 0; ir_is_array(p, id) && i < ir_info(p, id)->inputs; i++)
-            r->uses[ir_info(p, id)->input[i]]++;
-    }
-    for (uint32_t i = 0; i < p->output.n; i++)
-        r->uses[p->output.at[i]]++;
-}
 
 static bool same_type(const ir_array *x, const ir_array *y)
 {
@@ -175,9 +163,8 @@ static void make_loops(recovery *r, uint32_t nodes)
 void opt_recover_loops(ir_program *p)
 {
     recovery r = {.p = p};
-    r.uses = arena_array(p->arena, *r.uses, p->node.n);
+    r.uses = opt_count_readers(p);
     r.link = arena_array(p->arena, *r.link, p->node.n);
-    count_uses(&r);
     uint32_t nodes = p->node.n;
     if (find_chains(&r))
         make_loops(&r, nodes);

@@ -1,6 +1,8 @@
 /* Finds results that are reshapes of moved elements, and marks copies of them. */
 #include "opt/reshapes.h"
 
+#include "opt/needed.h"
+
 enum { DEEPEST = 16 /* maps one around the other */ };
 
 /* Is it an array that is computed where it is used, and are its elements moved, or made from their indices? */
@@ -19,22 +21,6 @@ static bool is_moved(const ir_program *p, ir_id id, unsigned depth)
         moved |= is_moved(p, info->input[i], depth + 1);
     }
     return moved;
-}
-
-/* Per array: somebody reads it, or its extents. */
-static bool *find_read(const ir_program *p)
-{
-    bool *read = arena_array(p->arena, bool, p->node.n);
-    for (ir_id id = 1; id < p->node.n; id++) {
-        const ir_node *n = ir_at(p, id);
-        if (n->kind == IR_READ)
-            read[n->array] = true;
-        if (!ir_is_array(p, id))
-            continue;
-        for (uint32_t i = 0; i < ir_info(p, id)->inputs; i++)
-            read[ir_info(p, id)->input[i]] = true;
-    }
-    return read;
 }
 
 /* The array before its reshapes; 0: it is none, or goes along another one already. */
@@ -87,16 +73,16 @@ static void keep_in_memory(ir_program *p)
 
 void opt_go_along_sources(ir_program *p)
 {
-    const bool *read = find_read(p);
+    const uint32_t *reads = opt_count_reads(p);
     keep_in_memory(p);
     const uint32_t nodes = p->node.n;
     for (uint32_t k = 0; k < p->output.n; k++) {
-        ir_id id = p->output.at[k], source = id < nodes && !read[id] ? source_of(p, id) : 0;
+        ir_id id = p->output.at[k], source = id < nodes && !reads[id] ? source_of(p, id) : 0;
         for (uint32_t i = 0; i < p->output.n; i++) /* several results have it */
             source = i != k && p->output.at[i] == id ? 0 : source;
         if (source && (ir_info(p, source)->rank < 2 || !is_moved(p, source, 0)))
             continue;
-        if (!source && id < nodes && !read[id])
+        if (!source && id < nodes && !reads[id])
             source = mapped_source(p, id);
         if (!source)
             continue;
