@@ -35,6 +35,7 @@ enum { NB_SIZES = 8 };
     X(practice)                                                                                                        \
     X(sources)                                                                                                         \
     X(records)                                                                                                         \
+    X(channels)                                                                                                        \
     X(independent)                                                                                                     \
     X(compute)                                                                                                         \
     X(equal)
