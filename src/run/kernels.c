@@ -7,7 +7,7 @@ typedef struct choice { /* of kernel for a launch, beside the variant */
     const run_layout *layout;
 } choice;
 
-_Static_assert(SK_VARIANTS <= 256 && SK_PASSES <= 256, "each has eight bits of a key");
+_Static_assert(SK_VARIANTS <= 256 && SK_PASSES <= 256 && SK_ROW_BITS <= 64 - 20, "bits of a key");
 
 uint64_t run_kernel_key(const sk_geometry *g, bool final, bool narrow)
 {

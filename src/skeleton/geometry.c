@@ -333,8 +333,9 @@ static bool row_by_row(const sk_call *x)
     bool far = elements * c->light_bytes > (double)larger(x->o->workers, 1) * NEAR_BYTES;
     if (x->o->group || !x->o->vector_bytes || !far)
         return false;
-    return c->loop->rank > 2 ? x->columns >= LEAST_COLUMNS
-                             : (x->columns > SK_NARROW && !sk_streams(c, x->o, elements, x->cache_bytes));
+    return c->loop->rank - (sk_channels(c, x->o, x->extent) ? c->channels : 0u) > 2
+               ? x->columns >= LEAST_COLUMNS
+               : (x->columns > SK_NARROW && !sk_streams(c, x->o, elements, x->cache_bytes));
 }
 
 static int64_t log_of(int64_t columns)
@@ -343,6 +344,16 @@ static int64_t log_of(int64_t columns)
     while ((int64_t)1 << log < columns)
         log++;
     return log;
+}
+
+int64_t sk_channels(const sk_cluster *c, const sk_options *o, const int64_t *extent)
+{
+    enum { MOST = 64, MOST_OF_LINE = 32 /* rows that are computed together share what they read, which gains more */ };
+    const int64_t most = c->channels + 1u == c->loop->rank ? MOST_OF_LINE : MOST;
+    int64_t all = 1;
+    for (unsigned d = c->loop->rank - c->channels; d < c->loop->rank && all <= most; d++)
+        all *= extent[d];
+    return c->channels && !o->group && o->vector_bytes && all <= most ? all : 0;
 }
 
 bool sk_launch_stencil(const sk_call *x, sk_geometry *g)
@@ -360,11 +371,13 @@ bool sk_launch_stencil(const sk_call *x, sk_geometry *g)
     if (row_by_row(x))
         g->row |= SK_STENCIL_BY_ROW;
     int64_t tiles = pieces_of(columns, tile);
-    int64_t last = columns - (tiles - 1) * tile, gang = x->c->gang_columns;
+    const int64_t channels = sk_channels(x->c, o, x->extent);
+    int64_t last = columns - (tiles - 1) * tile, gang = channels ? 0 : x->c->gang_columns;
     if (!o->group && o->vector_bytes && gang && last >= gang)
         g->row |= SK_STENCIL_LONG;
     else if (!o->group && o->vector_bytes && gang && tiles == 1)
         g->row |= SK_STENCIL_SHORT | log_of(columns) << SK_STENCIL_LOG;
+    g->row |= channels << SK_STENCIL_CHANNELS;
     /* rows around a band are computed twice: bands are high even where there are few of them */
     int64_t band = rows * tiles / enough;
     band = o->group ? sk_group_band(o, rows, tiles) : smaller(256, larger(LEAST_BAND, band));

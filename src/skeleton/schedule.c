@@ -165,6 +165,8 @@ bool sk_plan_launch(const sk_cluster *c, const sk_options *o, const int64_t *ext
                     sk_geometry *g)
 {
     unsigned rank = c->loop->rank, inner = c->loop->class == L_CLASS_PLAIN && c->inner ? c->inner : rank > 0;
+    if (c->loop->class == L_CLASS_STENCIL && sk_channels(c, o, extent))
+        inner += c->channels;
     unsigned first = rank - inner, end = rank;
     if (c->loop->behind) {
         first -= c->loop->behind;

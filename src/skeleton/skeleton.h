@@ -77,6 +77,8 @@ typedef struct sk_cluster {
     const struct sk_contraction *contraction; /* of operands that do not change along some dimension (contract.h); NULL:
                                                  it is none */
     /* STENCIL: */
+    uint8_t channels; /* so many dimensions, the last ones, may count as columns of the one before: no stencil reads
+                         neighbours along them; 0: none */
     int64_t tile;                                   /* columns of a tile */
     int64_t column_bytes, halo_bytes;               /* shared memory that rows take a column of the tile, and besides */
     int64_t gang_columns; /* stencils: so many columns of a tile are done in gangs throughout, where gangs have most
@@ -308,9 +310,10 @@ typedef struct sk_geometry {
     int64_t state_words;    /* of SK_STATE: the same in all passes of a cluster that use it */
     bool stream, ahead;
     bool lines; /* stream: only where the memory of results begins on a line */
-    int64_t row;
+    int64_t row; /* fewer than SK_ROW_BITS: they are part of what kernels are found by */
     double work; /* a rough number of scalar operations, to keep small launches on the caller's thread */
 } sk_geometry;
+enum { SK_ROW_BITS = 44 };
 
 /* What the state holds of a sort by digits: words of places; behind them, for each of so many pieces and each key, the
  * bits that some and that all of its numbers have (geometry of SK_PASS_COUNT of the first round). */

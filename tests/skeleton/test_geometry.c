@@ -122,6 +122,7 @@ static void note(digest *x, const sk_geometry *g)
     mix(x, (uint64_t)g->pieces);
     mix(x, (uint64_t)g->partials);
     mix(x, (uint64_t)g->state_words);
+    assert_in_range(g->row + ((int64_t)1 << (SK_ROW_BITS - 1)), 0, ((int64_t)1 << SK_ROW_BITS) - 1); /* it has a sign */
     mix(x, (uint64_t)g->row);
     mix(x, (uint64_t)g->work);
     for (unsigned i = 0; i < SK_SLOTS; i++)

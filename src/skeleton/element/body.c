@@ -305,15 +305,52 @@ static ir_id adjust_one_step(ir_program *p, ir_boundary boundary, ir_id i, ir_id
     return ir_op2(p, 0, OP_MAX, ir_op2(p, 0, OP_MIN, far, back), zero);
 }
 
+/* A term, and the constant that is added to it. */
+static ir_id without_constant(const ir_program *p, ir_id i, int64_t *by)
+{
+    const ir_node *n = ir_at(p, i);
+    *by = 0;
+    if (n->kind != IR_OP || n->op != OP_ADD || ir_at(p, ir_args(p, i)[1])->kind != IR_CONST)
+        return i;
+    *by = (int64_t)ir_at(p, ir_args(p, i)[1])->u.literal;
+    return ir_args(p, i)[0];
+}
+
 /* i + by, where i may be a sum with a constant itself: rows computed together find each other's neighbours this way. */
 static ir_id moved_by(ir_program *p, ir_id i, int64_t by)
 {
-    const ir_node *n = ir_at(p, i);
-    if (n->kind == IR_OP && n->op == OP_ADD && ir_at(p, ir_args(p, i)[1])->kind == IR_CONST) {
-        by += (int64_t)ir_at(p, ir_args(p, i)[1])->u.literal;
-        i = ir_args(p, i)[0];
+    int64_t so_far;
+    i = without_constant(p, i, &so_far);
+    return ir_op2(p, 0, OP_ADD, i, ir_i64(p, so_far + by));
+}
+
+/* Where columns have several lanes each, what stands for a neighbour outside is as many columns away for all lanes of a
+ * column: chosen by the lane, and so an index of columns moved by a constant in any case. */
+static bool adjust_channels_at_edge(const sk_body *b, ir_boundary boundary, ir_id i, ir_id *adjusted, ir_id *within)
+{
+    ir_program *p = b->l->ir;
+    const sk_edge *e = &b->edge;
+    const bool right = e->side == SK_RIGHT;
+    int64_t by;
+    if (without_constant(p, i, &by) != e->column || by * e->channels < -e->lanes || by * e->channels > e->lanes)
+        return false;
+    const int64_t out = right ? by : -by; /* as many columns are outside */
+    *adjusted = i;
+    *within = ir_bool(p, true);
+    for (int64_t t = out - 1; t >= 0; t--) { /* of the column that is the t-th from this end */
+        const int64_t end = right ? e->lanes - (t + 1) * e->channels : (t + 1) * e->channels;
+        ir_id beside = ir_op2(p, 0, right ? OP_GE : OP_LT, e->lane, ir_i64(p, end));
+        const int64_t back = boundary == IR_MIRROR ? 2 * t - out : t;
+        ir_id other = moved_by(p, e->column, right ? back : -back);
+        if (t == out - 1)
+            *within = ir_op1(p, 0, OP_NOT, beside);
+        if (boundary == IR_WRAP) {
+            *adjusted = ir_cond(p, 0, beside, ir_op2(p, 0, right ? OP_SUB : OP_ADD, i, e->extent), i);
+            break;
+        }
+        *adjusted = ir_cond(p, 0, beside, other, *adjusted);
     }
-    return ir_op2(p, 0, OP_ADD, i, ir_i64(p, by));
+    return true;
 }
 
 /* The same where the index is a lane of a gang at the edge, and a constant. False: it is not. */
@@ -322,15 +359,13 @@ static bool adjust_at_edge(const sk_body *b, ir_boundary boundary, ir_id i, ir_i
 {
     ir_program *p = b->l->ir;
     const sk_edge *e = &b->edge;
-    const ir_node *n = ir_at(p, i);
     bool right = e->side == SK_RIGHT;
-    int64_t by = 0;
+    int64_t by;
     if (!e->side || extent != e->extent)
         return false;
-    if (n->kind == IR_OP && n->op == OP_ADD && ir_at(p, ir_args(p, i)[1])->kind == IR_CONST) {
-        by = (int64_t)ir_at(p, ir_args(p, i)[1])->u.literal;
-        i = ir_args(p, i)[0];
-    }
+    if (e->channels)
+        return adjust_channels_at_edge(b, boundary, i, adjusted, within);
+    i = without_constant(p, i, &by);
     ir_id column = right ? ir_op2(p, 0, OP_ADD, e->first, e->lane) : e->lane;
     if (i != column || by < -e->lanes || by > e->lanes)
         return false;
@@ -373,8 +408,9 @@ static void neighbour(sk_body *b, ir_id array, const ir_stencil *s, const sk_ind
     for (unsigned d = 0; d < info->rank; d++) {
         raw.at[d] = at.at[d] = moved_by(p, centre->at[d], offset[d]);
         moved |= offset[d] != 0;
-        bool another = offset[d] || (b->several && d + 2 == info->rank);
-        bool along = d + 1 == info->rank, above = d + 2 == info->rank;
+        const unsigned from_last = info->rank - 1u - d; /* how many dimensions are behind this one */
+        bool along = from_last == b->behind, above = from_last == b->behind + 1u;
+        bool another = offset[d] || (b->several && above);
         bool within = (along && (b->columns == SK_INTERIOR || b->columns == SK_INSIDE)) ||
                       (above && (b->columns == SK_INSIDE || b->columns == SK_BESIDE));
         if (!another || within)
@@ -386,7 +422,7 @@ static void neighbour(sk_body *b, ir_id array, const ir_stencil *s, const sk_ind
         }
         /* the index of a row is a scalar; along rows, emitters know the other form (pieces.c) */
         bool turns = s->boundary == IR_MIRROR || s->boundary == IR_WRAP;
-        bool one_step = turns && s->extent[d] <= 3 && info->rank == 3 && d + 1 < info->rank;
+        bool one_step = turns && s->extent[d] <= 3 && info->rank == 3 && from_last > b->behind;
         at.at[d] = one_step ? adjust_one_step(p, s->boundary, raw.at[d], info->shape[d])
                             : sk_adjust(p, s->boundary, raw.at[d], info->shape[d]);
         if (!offset[d]) /* inside as it is */

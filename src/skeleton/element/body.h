@@ -30,6 +30,8 @@ typedef struct sk_edge {
     ir_id first;   /* RIGHT: its first column, to which `lane` is added */
     ir_id extent;  /* of the row */
     int64_t lanes; /* a neighbour is no more columns away than this */
+    int64_t channels; /* > 0: a column has so many lanes, */
+    ir_id column;     /* ... and this is its index */
 } sk_edge;
 
 typedef struct sk_body {
@@ -37,6 +39,7 @@ typedef struct sk_body {
     const sk_cluster *cluster;
     arena *arena;
     sk_columns columns;
+    uint8_t behind; /* dimensions behind that of columns, of which no stencil reads neighbours */
     sk_edge edge;
     bool composes; /* stencil loops: what the loop computes is read at its own index, where it is composed again */
     bool several;  /* rows that share neighbours are composed: equal rows must be equal terms */

@@ -229,19 +229,44 @@ static unsigned dimension_of(const sk_lower *lw, ir_id term)
     return 0;
 }
 
-/* If the indices of a read from number k on are a run of the space, its length, and where it is; else 1. */
-static unsigned run_at(const sk_lower *lw, const ir_node *n, uint32_t k, k_val *position)
+/* Where the run that begins at dimension d is if its first index is this term: the dimension's variable, which a
+ * constant or a closed term may be added to, or a choice of such. False: it is something else. */
+static bool run_moved(sk_lower *lw, unsigned d, ir_id term, k_val *position)
+{
+    const ir_program *p = lw->l->ir;
+    const ir_node *n = ir_at(p, term);
+    k_val at[2];
+    if (term == lw->space.var[d]) {
+        *position = lw->space.position[d];
+        return true;
+    }
+    if (n->kind == IR_COND && run_moved(lw, d, ir_args(p, term)[1], &at[0]) &&
+        run_moved(lw, d, ir_args(p, term)[2], &at[1])) {
+        *position = k_select(&lw->b, sk_value(lw, ir_args(p, term)[0]), at[0], at[1]);
+        return true;
+    }
+    if (n->kind != IR_OP || n->type != T_I64 || (n->op != OP_ADD && n->op != OP_SUB) ||
+        ir_at(p, ir_args(p, term)[1])->scope || !run_moved(lw, d, ir_args(p, term)[0], &at[0]))
+        return false;
+    k_val behind = sk_product(lw, lw->space.run[d] - 1u, lw->space.extent + d + 1);
+    k_val by = sk_mul(lw, sk_value(lw, ir_args(p, term)[1]), behind);
+    *position = n->op == OP_ADD ? sk_add(lw, at[0], by) : sk_sub(lw, at[0], by);
+    return true;
+}
+
+/* If the indices of a read from number k on are a run of the space, perhaps moved along the first dimension, its
+ * length, and where it is; else 1. */
+static unsigned run_at(sk_lower *lw, const ir_node *n, uint32_t k, k_val *position)
 {
     const sk_space *space = &lw->space;
     const ir_id *index = lw->l->ir->arg.at + n->args, *shape = ir_info(lw->l->ir, n->array)->shape;
-    unsigned d = dimension_of(lw, index[k]), run = d ? space->run[d - 1] : 0;
+    unsigned d = k + 1 < n->n ? dimension_of(lw, index[k + 1]) : 0, run = d > 1 ? space->run[d - 2] : 0;
     if (run < 2 || k + run > n->n)
         return 1;
     for (unsigned i = 1; i < run; i++)
-        if (index[k + i] != space->var[d - 1 + i] || shape[k + i] != space->extent[d - 1 + i])
+        if (index[k + i] != space->var[d - 2 + i] || shape[k + i] != space->extent[d - 2 + i])
             return 1;
-    *position = space->position[d - 1];
-    return run;
+    return run_moved(lw, d - 2, index[k], position) ? run : 1;
 }
 
 /* Has this index been checked against this extent already, where the open lists run? Notes that it is from now on. */

@@ -47,7 +47,7 @@ bool sk_is_of_a_lane(const sk_lower *lw, const sk_outputs *out, const sk_index *
 void sk_find_lanes(const sk_lower *lw, sk_cluster *c, const sk_outputs *out, const sk_index *at);
 
 /* sk_geometry.row of flat loops: the innermost extent, all of which is a lane's. */
-enum { SK_LANE_EXTENT = 40 /* bits further up */ };
+enum { SK_LANE_EXTENT = 32 /* bits further up */ };
 
 typedef struct sk_across { /* what such loops write: outer x turns x between x columns */
     int64_t outer, turns, between, columns;

@@ -76,17 +76,18 @@ typedef struct line {
 typedef struct part {
     sk_columns columns;
     k_val from, count;
-    enum { ANY, FEW, WHOLE, GANGS } how; /* many; few; a multiple of the lanes; so many gangs, see `line` */
-    int side;                            /* of an sk_edge: one gang at this end of the row */
+    /* many; few; a multiple of the lanes; so many gangs, see `line`; those of a few pixels, channel by channel */
+    enum { ANY, FEW, WHOLE, GANGS, PIXELS } how;
+    int side; /* of an sk_edge: one gang at this end of the row */
 } part;
 
 /* Prepares a body for the part's columns, and returns their index. */
 static sk_index open_part(stages *s, const part *x, arena *a, sk_body *body)
 {
     const l_cluster *loop = s->lw->cluster->loop;
-    unsigned last = loop->rank - 1u;
+    unsigned last = s->column;
     sk_index at = s->at;
-    sk_body_init(body, s->lw->cluster, x->columns, a);
+    sk_stage_body(s, body, x->columns, a);
     if (!x->side)
         return at;
     body->edge = (sk_edge){.side = x->side,
@@ -94,9 +95,46 @@ static sk_index open_part(stages *s, const part *x, arena *a, sk_body *body)
                            .first = s->end_column,
                            .extent = loop->shape[last],
                            .lanes = s->lw->out->k->lanes};
-    if (x->side == SK_RIGHT)
+    if (last + 1u < s->at.rank) {
+        body->edge.lane = s->lane;
+        body->edge.channels = s->channels;
+        body->edge.column = at.at[last];
+    } else if (x->side == SK_RIGHT)
         at.at[last] = ir_op2(s->lw->l->ir, 0, OP_ADD, s->end_column, at.at[last]);
     return at;
+}
+
+/* Of several dimensions the column is a position in all of them, which reads at the same index, or at one moved along
+ * the first of them, want as it is. pixel: the index in the first one, if it is known. */
+static void bind_column(stages *s, k_val column, k_val pixel)
+{
+    sk_lower *lw = s->lw;
+    if (s->column + 1u == s->at.rank) {
+        sk_bind(lw, s->at.at[s->column], column);
+        return;
+    }
+    lw->space.position[s->column] = column;
+    if (pixel)
+        column = sk_sub(lw, column, sk_mul(lw, pixel, k_i64(&lw->b, s->channels)));
+    for (unsigned d = s->at.rank - 1u; d > s->column; d--) {
+        k_val extent = sk_max(lw, sk_closed(lw, lw->cluster->loop->shape[d]), k_i64(&lw->b, 1));
+        sk_bind(lw, s->at.at[d], pixel && d == s->column + 1u ? column : sk_take_digit(lw, &column, extent));
+    }
+    sk_bind(lw, s->at.at[s->column], pixel ? pixel : column);
+}
+
+/* Opens a loop over the pixels that a part has channels of; moves on to the first of one's, and returns it. */
+static k_val begin_pixel(stages *s, k_val *from, k_val *count)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val channels = k_i64(b, s->channels), to = sk_add(lw, *from, *count);
+    k_val end = k_let(b, OP_QUOT, sk_add(lw, to, k_i64(b, s->channels - 1)), channels, 0);
+    k_val pixel = k_for(b, k_let(b, OP_QUOT, *from, channels, 0), end, false);
+    k_val first = sk_mul(lw, pixel, channels);
+    *from = sk_max(lw, *from, first);
+    *count = sk_sub(lw, sk_min(lw, to, sk_add(lw, first, channels)), *from);
+    return pixel;
 }
 
 /* Opens the loop over a part's columns; returns the column. */
@@ -104,21 +142,24 @@ static k_val begin_part(stages *s, const line *l, const part *x, uint32_t *mark)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    unsigned rank = lw->cluster->loop->rank;
     k_val lanes = k_i64(b, lw->out->k->lanes), from = x->from;
     if (x->how == GANGS) {
         k_val gang = k_for(b, k_i64(b, 0), x->count, false);
         from = sk_min(lw, l->last, sk_add(lw, from, sk_mul(lw, gang, lanes)));
     }
     k_val count = x->side || x->how == GANGS ? lanes : x->count;
-    k_val lane = x->side || x->how == ANY ? k_for_all(b, count)
-                 : x->how == FEW          ? k_for_few(b, count)
-                                          : k_for_whole(b, count);
+    k_val pixel = x->how == PIXELS ? begin_pixel(s, &from, &count) : 0;
+    k_val lane = x->side || x->how == ANY            ? k_for_all(b, count)
+                 : x->how == FEW || x->how == PIXELS ? k_for_few(b, count)
+                                                     : k_for_whole(b, count);
     *mark = sk_scope(lw);
     k_val column = x->side == SK_LEFT ? lane : sk_add(lw, from, lane);
-    for (unsigned d = 0; d + 1 < rank; d++)
+    for (unsigned d = 0; d < s->column; d++)
         sk_bind(lw, s->at.at[d], l->outer[d]);
-    sk_bind(lw, s->at.at[rank - 1], x->side ? lane : column);
+    const bool channels = s->column + 1u < s->at.rank;
+    bind_column(s, x->side && !channels ? lane : column, pixel);
+    if (x->side && channels)
+        sk_bind(lw, s->lane, lane);
     if (x->side == SK_RIGHT)
         sk_bind(lw, s->end_column, x->from);
     return column;
@@ -128,7 +169,7 @@ static void end_part(stages *s, const part *x, uint32_t mark)
 {
     sk_scope_end(s->lw, mark);
     k_end(&s->lw->b);
-    if (x->how == GANGS)
+    if (x->how == GANGS || x->how == PIXELS)
         k_end(&s->lw->b);
 }
 
@@ -154,7 +195,7 @@ static void stage_columns(stages *s, const stage *g, const tile *t, const line *
 /* The elements of all rows of a block at one column; row u is the first row's index and u. */
 static ir_id *block_terms(stages *s, const stage *g, const part *x, arena *a)
 {
-    unsigned components = g->info->components, across = s->at.rank - 2u;
+    unsigned components = g->info->components, across = s->column - 1u;
     ir_program *p = s->lw->l->ir;
     ir_id *term = arena_array(a, ir_id, (size_t)s->rows * components);
     sk_body body;
@@ -272,7 +313,7 @@ static void copy_row(stages *s, const stage *g, const tile *t, const line *l, k_
     ir_boundary boundary = g->beyond->boundary;
     bool own = boundary == IR_CONSTANT || boundary == IR_FUNCTION;
     sk_body body;
-    sk_body_init(&body, lw->cluster, SK_INSIDE, lw->arena);
+    sk_stage_body(s, &body, SK_INSIDE, lw->arena);
     sk_index at = s->at;
     if (!own)
         at.at[0] = sk_adjust(p, boundary, s->at.at[0], g->info->shape[0]);
@@ -401,6 +442,8 @@ static void do_right_end(stages *s, const stage *g, const tile *t, const line *l
     k_end(b);
 }
 
+enum { LEAST_PIXEL = 8 }; /* channels that are worth a gang that is not whole */
+
 /* The gang at the right end of a row that ends in gangs; or, of other rows that do not end in gangs, the columns left
  * of the inner ones and those from `rest` on. */
 static void do_sides(stages *s, const stage *g, const tile *t, const line *l, k_val rest, sk_columns columns, do_part f)
@@ -415,7 +458,7 @@ static void do_sides(stages *s, const stage *g, const tile *t, const line *l, k_
     k_val side = k_for(b, k_i64(b, 0), k_i64(b, 2), false);
     k_val right = k_let(b, OP_EQ, side, k_i64(b, 1), 0), from = k_select(b, right, rest, l->from);
     k_val count = sk_sub(lw, k_select(b, right, l->to, l->inner), from);
-    f(s, g, t, l, &(part){columns, from, count, FEW, 0});
+    f(s, g, t, l, &(part){columns, from, count, s->channels >= LEAST_PIXEL ? PIXELS : FEW, 0});
     k_end(b);
     if (l->ends)
         k_end(b);
@@ -463,7 +506,7 @@ static void stage_row(stages *s, const stage *g, const tile *t, const span *r, k
     l.row = row;
     if (d->all)
         k_if(b, k_let(b, OP_NOT, d->all, 0, 0));
-    sk_row_indices(lw, lw->cluster->loop->rank, lw->cluster->loop->shape, row, l.outer);
+    sk_row_indices(lw, s->column + 1u, lw->cluster->loop->shape, row, l.outer);
     sk_columns inner = g->free ? SK_INSIDE : SK_INTERIOR;
     if (l.gangs) {
         do_gangs(s, g, t, &l, inner, SK_GENERIC, stage_columns);
@@ -494,7 +537,7 @@ static done stage_block(stages *s, const stage *g, const tile *t, const span *r,
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    unsigned rank = lw->cluster->loop->rank;
+    unsigned rank = s->column + 1u;
     line l = r->columns;
     l.row = row;
     k_val past = sk_add(lw, row, k_i64(b, s->rows));
@@ -601,6 +644,25 @@ static void choose_lanes(stages *s, const sk_options *options, arena *a)
         choose_short_lanes(s, options->row >> SK_STENCIL_LOG);
 }
 
+/* Where columns are those of several dimensions. A launch has said how many elements the ones behind the first have. */
+static void open_space(const stages *s)
+{
+    sk_lower *lw = s->lw;
+    const l_cluster *loop = lw->cluster->loop;
+    const unsigned last = s->at.rank - 1u;
+    if (s->column == last)
+        return;
+    if (s->column + 1u == last)
+        map64_put(lw->arena, &lw->argument, loop->shape[last], k_i64(&lw->b, s->channels));
+    lw->space.rank = s->at.rank;
+    for (unsigned d = 0; d <= last; d++) {
+        lw->space.var[d] = s->at.at[d];
+        lw->space.extent[d] = loop->shape[d];
+        lw->space.run[d] = (uint8_t)(d < s->column ? 1u : d == s->column ? last + 1u - s->column : 0u);
+        lw->space.used[d] = true;
+    }
+}
+
 /* slots: 0 rows a band, 1 tiles a row, 2 rows, 3 columns, 4 columns a tile */
 void sk_build_stencil(sk_lower *lw)
 {
@@ -608,6 +670,7 @@ void sk_build_stencil(sk_lower *lw)
     arena *a = lw->arena;
     sk_open(lw, 1);
     stages s = sk_stencil_stages(lw, options, a);
+    open_space(&s);
     choose_lanes(&s, options, a);
     k_builder *b = &lw->b;
     for (uint32_t i = 0; i < s.stage.n; i++)

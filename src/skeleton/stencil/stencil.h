@@ -56,9 +56,12 @@ typedef struct stages {
     int64_t rows;     /* computed by each stage a step */
     VEC(stage) stage; /* in order of evaluation */
     sk_index at;
-    int64_t lanes;                                /* of whole gangs; a kernel for short rows may have fewer */
+    unsigned column;  /* the dimension of columns: neighbours are read along none behind it, */
+    int64_t channels; /* ... which have so many elements, each a column */
+    int64_t lanes;    /* of whole gangs; a kernel for short rows may have fewer */
     enum { SK_EITHER, SK_ENDS, SK_NO_ENDS } only; /* of rows in gangs and other ones: what the launch has */
     ir_id end_column;                             /* the first one of a gang at the right end of a row */
+    ir_id lane;                                   /* the number of a lane in a gang at an end, of several channels */
     k_val base;                                   /* the base row of a step */
     const stage *copying;                         /* the copy whose code is being made */
 } stages;
@@ -77,6 +80,8 @@ bool sk_stencil_element(sk_cluster *c, arena *a, stencil_element *out);
 
 /* Finds the stages of lw's cluster, and all that is fixed before code is made. They live in `a`. */
 stages sk_stencil_stages(sk_lower *lw, const sk_options *options, arena *a);
+/* A body whose neighbours are those of these stages' columns. */
+void sk_stage_body(const stages *s, sk_body *b, sk_columns columns, arena *a);
 /* Columns of a block's rows. */
 static inline sk_columns sk_block_columns(const stage *g)
 {

@@ -35,10 +35,10 @@ static bool grow(halo *into, const halo *h)
     return memcmp(&old, into, sizeof(old)) != 0;
 }
 
-static halo pattern_halo(const ir_array *info, uint32_t input)
+static halo pattern_halo(const stages *s, const ir_array *info, uint32_t input)
 {
     const uint8_t *extent = info->stencil[input].extent;
-    int64_t x = extent[info->rank - 1] / 2, y = info->rank > 1 ? extent[info->rank - 2] / 2 : 0;
+    int64_t x = extent[s->column] / 2 * s->channels, y = s->column ? extent[s->column - 1] / 2 : 0;
     return (halo){y, y, x, x};
 }
 
@@ -56,8 +56,9 @@ static void add_reach(arena *a, reaches *found, ir_id node, const halo *h)
 }
 
 /* Everything the anchor's element reads, with distances; delayed nodes are followed from larger to smaller ids. */
-static void find_reaches(const l_program *l, arena *a, ir_id anchor, reaches *found)
+static void find_reaches(const stages *s, arena *a, ir_id anchor, reaches *found)
 {
+    const l_program *l = s->lw->l;
     const ir_program *p = l->ir;
     halo none = {0};
     add_reach(a, found, anchor, &none);
@@ -77,7 +78,7 @@ static void find_reaches(const l_program *l, arena *a, ir_id anchor, reaches *fo
         for (uint32_t k = 0; k < info->inputs; k++) {
             halo h = from.h;
             if (ir_at(p, from.node)->kind == IR_STENCIL) {
-                halo pattern = pattern_halo(info, k);
+                halo pattern = pattern_halo(s, info, k);
                 h = (halo){h.up + pattern.up, h.down + pattern.down, h.left + pattern.left, h.right + pattern.right};
             }
             add_reach(a, found, info->input[k], &h);
@@ -86,13 +87,19 @@ static void find_reaches(const l_program *l, arena *a, ir_id anchor, reaches *fo
 }
 
 /* The same of a stage; a copy reads no other. */
-static void stage_reaches(const l_program *l, arena *a, const stage *g, reaches *found)
+static void stage_reaches(const stages *s, arena *a, const stage *g, reaches *found)
 {
     halo none = {0};
     if (g->copy)
         add_reach(a, found, g->op->term, &none);
     else
-        find_reaches(l, a, g->op->term, found);
+        find_reaches(s, a, g->op->term, found);
+}
+
+void sk_stage_body(const stages *s, sk_body *b, sk_columns columns, arena *a)
+{
+    sk_body_init(b, s->lw->cluster, columns, a);
+    b->behind = (uint8_t)(s->at.rank - 1u - s->column);
 }
 
 static stage *stage_of(stages *s, ir_id node)
@@ -122,7 +129,7 @@ static bool is_plain_outside(const stages *s, ir_id array, const ir_stencil *x, 
         return true;
     sk_body body;
     opt_ids ids = {0};
-    sk_body_init(&body, s->lw->cluster, SK_GENERIC, a);
+    sk_stage_body(s, &body, SK_GENERIC, a);
     opt_reach(s->lw->l->ir, a, ir_info(p, array)->components, sk_beyond(&body, array, x, &s->at), &ids);
     for (uint32_t i = 0; i < ids.n; i++) {
         const ir_node *n = ir_at(p, ids.at[i]);
@@ -152,7 +159,7 @@ static void find_pads(const l_program *l, arena *a, stages *s)
     }
     for (uint32_t t = 0; t < s->stage.n; t++) {
         reaches found = {0};
-        stage_reaches(l, a, &s->stage.at[t], &found);
+        stage_reaches(s, a, &s->stage.at[t], &found);
         for (uint32_t i = 0; i < found.n; i++) {
             const ir_array *info = ir_info(l->ir, found.at[i].node);
             if (!found.at[i].followed)
@@ -185,7 +192,7 @@ static void find_free(const l_program *l, arena *a, stages *s)
     for (uint32_t t = 0; t < s->stage.n; t++) {
         stage *g = &s->stage.at[t];
         reaches found = {0};
-        stage_reaches(l, a, g, &found);
+        stage_reaches(s, a, g, &found);
         bool copies = false, others = false;
         for (uint32_t i = 0; i < found.n; i++) {
             const ir_array *info = ir_info(l->ir, found.at[i].node);
@@ -209,7 +216,7 @@ static void find_own(const l_program *l, stages *s, stage *reader, const reaches
             continue;
         for (uint32_t k = 0; k < info->inputs; k++) {
             const stage *source = stage_of(s, info->input[k]);
-            halo pattern = pattern_halo(info, k), h = found->at[i].h;
+            halo pattern = pattern_halo(s, info, k), h = found->at[i].h;
             h = (halo){h.up + pattern.up, h.down + pattern.down, h.left + pattern.left, h.right + pattern.right};
             if (!source || !source->pad)
                 grow(&reader->own, &h);
@@ -231,7 +238,7 @@ static void analyse(const l_program *l, arena *a, stages *s)
     for (uint32_t t = s->stage.n; t-- > 0;) { /* readers have larger ids: they are complete before what they read */
         stage *reader = &s->stage.at[t];
         reaches found = {0};
-        stage_reaches(l, a, reader, &found);
+        stage_reaches(s, a, reader, &found);
         find_own(l, s, reader, &found);
         reader->left = reader->own.left;
         if (s->aligned) {
@@ -257,7 +264,7 @@ static void analyse(const l_program *l, arena *a, stages *s)
     for (uint32_t t = 0; t < s->stage.n; t++) {
         const stage *reader = &s->stage.at[t];
         reaches found = {0};
-        stage_reaches(l, a, reader, &found);
+        stage_reaches(s, a, reader, &found);
         for (uint32_t i = 0; i < found.n; i++)
             for (uint32_t k = 0; k < t && !found.at[i].followed; k++) {
                 stage *source = &s->stage.at[k];
@@ -277,7 +284,7 @@ static void find_inside(stages *s, stage *g, arena *a)
 {
     const ir_program *p = s->lw->l->ir;
     reaches found = {0};
-    stage_reaches(s->lw->l, a, g, &found);
+    stage_reaches(s, a, g, &found);
     for (uint32_t i = 0; i < found.n; i++) {
         const ir_array *info = ir_info(p, found.at[i].node);
         g->up = larger(g->up, found.at[i].h.up);
@@ -297,10 +304,10 @@ static uint32_t block_cost(stages *s, const stage *g, sk_columns columns, arena 
     reaches found = {0};
     sk_body body;
     bool beside = false;
-    stage_reaches(s->lw->l, a, g, &found);
+    stage_reaches(s, a, g, &found);
     for (uint32_t i = 0; i < found.n; i++)
         beside |= found.at[i].h.up || found.at[i].h.down || found.at[i].h.left || found.at[i].h.right;
-    sk_body_init(&body, s->lw->cluster, columns, a);
+    sk_stage_body(s, &body, columns, a);
     const ir_id *term = sk_define(&body, g->op->term, &s->at);
     opt_ids ids = {0};
     opt_reach(p, a, g->info->components, term, &ids);
@@ -319,7 +326,7 @@ static bool is_sum(stages *s, const stage *g, arena *a)
 {
     ir_program *p = s->lw->l->ir;
     sk_body body;
-    sk_body_init(&body, s->lw->cluster, sk_block_columns(g), a);
+    sk_stage_body(s, &body, sk_block_columns(g), a);
     opt_ids ids = {0};
     opt_reach(p, a, g->info->components, sk_define(&body, g->op->term, &s->at), &ids);
     for (uint32_t i = 0; i < ids.n; i++) {
@@ -348,14 +355,14 @@ static bool worth_copying(stages *s, const reach *r)
     const sk_cluster *c = s->lw->cluster;
     const ir_array *info = ir_info(l->ir, r->node);
     bool enough = r->h.up + r->h.down + 1 >= LEAST_COPIED;
-    return !r->followed && !stage_of(s, r->node) && enough && info->rank == 2 && c->loop->rank == 2 &&
+    return !r->followed && !stage_of(s, r->node) && enough && info->rank == 2 && s->column == 1 && c->loop->rank == 2 &&
            memcmp(info->shape, c->loop->shape, 2 * sizeof(ir_id)) == 0 && only_neighbours_read(l, r->node);
 }
 
 static void copy_for(stages *s, const stage *g, arena *a)
 {
     reaches found = {0};
-    find_reaches(s->lw->l, a, g->op->term, &found);
+    find_reaches(s, a, g->op->term, &found);
     for (uint32_t i = 0; i < found.n; i++) {
         if (!worth_copying(s, &found.at[i]))
             continue;
@@ -393,7 +400,8 @@ static bool has_loops_shape(const stages *s, ir_id array)
 {
     const sk_cluster *c = s->lw->cluster;
     const ir_array *info = ir_info(c->l->ir, array);
-    return info->rank == 2 && c->loop->rank == 2 && memcmp(info->shape, c->loop->shape, 2 * sizeof(ir_id)) == 0;
+    return info->rank == 2 && c->loop->rank == 2 && s->column == 1 &&
+           memcmp(info->shape, c->loop->shape, 2 * sizeof(ir_id)) == 0;
 }
 
 /* Adds what a stage reads from memory; false: nothing. */
@@ -402,7 +410,7 @@ static bool list_fetches(stages *s, const stage *g, arena *a, stage *host)
     const l_program *l = s->lw->l;
     reaches found = {0};
     bool any = false;
-    stage_reaches(l, a, g, &found);
+    stage_reaches(s, a, g, &found);
     for (uint32_t i = 0; i < found.n; i++) {
         const reach *r = &found.at[i];
         if (r->followed || (!g->copy && stage_of(s, r->node)) || !has_loops_shape(s, r->node))
@@ -439,7 +447,7 @@ static void find_fetches(stages *s, arena *a)
 static void choose_rows(stages *s, const sk_options *options, arena *a)
 {
     s->rows = 1;
-    if (!options->vector_bytes || options->group || s->at.rank < 2)
+    if (!options->vector_bytes || options->group || !s->column)
         return;
     for (uint32_t i = 0; i < s->stage.n; i++) {
         stage *g = &s->stage.at[i];
@@ -468,7 +476,7 @@ static bool is_light(stages *s, const stage *g, arena *a)
     opt_ids ids = {0};
     sk_body body;
     size_t moved = 0, made = 0;
-    stage_reaches(s->lw->l, a, g, &found);
+    stage_reaches(s, a, g, &found);
     for (uint32_t i = 0; i < found.n; i++) {
         const ir_array *info = ir_info(p, found.at[i].node);
         for (uint32_t c = 0; c < info->components && !found.at[i].followed; c++)
@@ -476,7 +484,7 @@ static bool is_light(stages *s, const stage *g, arena *a)
     }
     for (uint32_t c = 0; c < g->info->components; c++)
         moved += 2 * ir_type_size(g->info->type[c]);
-    sk_body_init(&body, s->lw->cluster, SK_INSIDE, a);
+    sk_stage_body(s, &body, SK_INSIDE, a);
     opt_reach(p, a, g->info->components, sk_define(&body, g->op->term, &s->at), &ids);
     for (uint32_t i = 0; i < ids.n; i++) {
         const ir_node *n = ir_at(p, ids.at[i]);
@@ -493,7 +501,7 @@ static bool lies_between(const stages *s, const stage *g, arena *a)
 {
     reaches found = {0};
     bool kept = g->op->staged && !g->op->stored && !g->copy, several = false;
-    stage_reaches(s->lw->l, a, g, &found);
+    stage_reaches(s, a, g, &found);
     for (uint32_t i = 0; i < found.n; i++) {
         bool here = found.at[i].followed;
         for (uint32_t k = 0; k < s->stage.n; k++)
@@ -542,7 +550,7 @@ uint16_t sk_stencil_lanes(stages *s, const sk_options *options, arena *a)
         sk_body body;
         opt_ids ids = {0};
         const stage *g = &s->stage.at[i];
-        sk_body_init(&body, s->lw->cluster, SK_INTERIOR, a);
+        sk_stage_body(s, &body, SK_INTERIOR, a);
         const ir_id *term = g->copy ? sk_pull(&body, g->op->term, &s->at) : sk_define(&body, g->op->term, &s->at);
         uint16_t fits = sk_lanes_for(s->lw->l, a, g->info->components, term, options->vector_bytes);
         most = fits < most ? fits : most;
@@ -563,7 +571,7 @@ static bool has_ends(stages *s, const stage *g, arena *a)
     sk_body body;
     if (!s->aligned || g->copy || larger(g->left, g->own.right) > FULL || (!g->left && !g->own.right))
         return false;
-    sk_body_init(&body, s->lw->cluster, SK_GENERIC, a);
+    sk_stage_body(s, &body, SK_GENERIC, a);
     opt_reach(p, a, g->info->components, sk_define(&body, g->op->term, &s->at), &ids);
     for (uint32_t i = 0; i < ids.n; i++) {
         const ir_node *n = ir_at(p, ids.at[i]);
@@ -583,10 +591,14 @@ int64_t sk_stencil_gangs(const stages *s, const stage *g, int64_t lanes)
 
 stages sk_stencil_stages(sk_lower *lw, const sk_options *options, arena *a)
 {
+    const int64_t channels = options->row >> SK_STENCIL_CHANNELS;
     stages s = {.lw = lw, .aligned = options->vector_bytes && !options->group, .at = {.rank = lw->cluster->loop->rank}};
+    s.column = s.at.rank - 1u - (channels ? lw->cluster->channels : 0u);
+    s.channels = channels ? channels : 1;
     for (unsigned d = 0; d < s.at.rank; d++)
         s.at.at[d] = ir_var(lw->l->ir, T_I64);
     s.end_column = ir_var(lw->l->ir, T_I64);
+    s.lane = ir_var(lw->l->ir, T_I64);
     list_stages(lw->cluster, a, &s);
     choose_rows(&s, options, a);
     analyse(lw->l, a, &s);
@@ -619,16 +631,18 @@ bool sk_stencil_element(sk_cluster *c, arena *a, stencil_element *out)
     opt_ids ids = {0};
     sk_body body;
     *out = (stencil_element){.words = 1, .narrowest = 8};
-    sk_body_init(&body, c, SK_INSIDE, a);
-    body.composes = true;
     s.at.rank = c->loop->rank;
+    s.column = c->loop->rank - 1u;
+    s.channels = 1;
+    sk_stage_body(&s, &body, SK_INSIDE, a);
+    body.composes = true;
     for (unsigned d = 0; d < s.at.rank; d++)
         s.at.at[d] = ir_var(c->l->ir, T_I64);
     list_stages(c, a, &s);
     for (uint32_t i = 0; i < s.stage.n; i++) {
         const stage *g = &s.stage.at[i];
         reaches found = {0};
-        stage_reaches(c->l, a, g, &found);
+        stage_reaches(&s, a, g, &found);
         for (uint32_t k = 0; k < found.n; k++) {
             const halo *h = &found.at[k].h;
             if (stage_of(&s, found.at[k].node) && (h->up || h->down || h->left || h->right))
@@ -663,12 +677,38 @@ static int64_t column_bytes(const stages *s, int64_t *beside)
     return sum;
 }
 
+/* The dimensions, the last ones, along which no stencil of the loop reads neighbours: few enough elements that they may
+ * count as columns of the dimension before them. */
+static uint8_t channels_of(stages *s, arena *a)
+{
+    const sk_cluster *c = s->lw->cluster;
+    unsigned behind = c->loop->rank - 1u;
+    int64_t known;
+    for (uint32_t i = 0; i < s->stage.n; i++) {
+        reaches found = {0};
+        stage_reaches(s, a, &s->stage.at[i], &found);
+        if (s->stage.at[i].op->staged)
+            return 0;
+        for (uint32_t k = 0; k < found.n; k++) {
+            const ir_array *info = ir_info(c->l->ir, found.at[k].node);
+            for (uint32_t x = 0; found.at[k].followed && info->stencil && x < info->inputs; x++)
+                while (behind && info->stencil[x].extent[c->loop->rank - behind] > 1)
+                    behind--;
+        }
+    }
+    for (unsigned d = c->loop->rank - behind; behind > 1 && d < c->loop->rank; d++)
+        if (!ir_extent_constant(c->l->ir, c->loop->shape[d], &known))
+            behind = c->loop->rank - 1u - d;
+    return (uint8_t)behind;
+}
+
 void sk_stencil_prepare(sk_cluster *c, arena *a)
 {
     sk_lower lw = {.l = c->l, .cluster = c, .arena = a};
     sk_options one_row = {.vector_bytes = 0}, several_rows = {.vector_bytes = 64};
     int64_t beside = 0;
     stages s = sk_stencil_stages(&lw, &one_row, a);
+    c->channels = channels_of(&s, a);
     c->halo_bytes = 0;
     c->column_bytes = column_bytes(&s, &c->halo_bytes);
     sk_group_stencil_prepare(c, a);
