@@ -31,6 +31,12 @@ typedef struct sk_lane_cost {
     uint16_t own, terms; /* terms that mention the index there, and others */
 } sk_lane_cost;
 
+/* What a thread of a stencil loop computes on devices with a `group`. */
+typedef struct sk_thread_block {
+    uint8_t rows, columns; /* at most; 0: none computes more than it reads */
+    int64_t up, down, left, right; /* the farthest neighbours that these read */
+} sk_thread_block;
+
 /* A cluster, and what launches must know of its code. */
 typedef struct sk_cluster {
     const l_program *l;
@@ -85,8 +91,7 @@ typedef struct sk_cluster {
                              lanes; 0: never */
     uint32_t light_bytes; /* elements of all arrays that are read and stored, in bytes, if moving them takes longer than
                              computing, row by row; else 0 */
-    uint8_t block_rows, block_columns; /* that a thread computes on devices with a `group`, at most; 0: none does */
-    int64_t block_up, block_down, block_left, block_right; /* the farthest neighbours that these read */
+    sk_thread_block block, pixel_block; /* where channels are rows of their own, and where they count as columns */
     /* ROW: */
     bool chains;          /* states can go from piece to piece: */
     uint32_t state_words; /* words per piece that they take, */

@@ -104,25 +104,6 @@ static sk_index open_part(stages *s, const part *x, arena *a, sk_body *body)
     return at;
 }
 
-/* Of several dimensions the column is a position in all of them, which reads at the same index, or at one moved along
- * the first of them, want as it is. pixel: the index in the first one, if it is known. */
-static void bind_column(stages *s, k_val column, k_val pixel)
-{
-    sk_lower *lw = s->lw;
-    if (s->column + 1u == s->at.rank) {
-        sk_bind(lw, s->at.at[s->column], column);
-        return;
-    }
-    lw->space.position[s->column] = column;
-    if (pixel)
-        column = sk_sub(lw, column, sk_mul(lw, pixel, k_i64(&lw->b, s->channels)));
-    for (unsigned d = s->at.rank - 1u; d > s->column; d--) {
-        k_val extent = sk_max(lw, sk_closed(lw, lw->cluster->loop->shape[d]), k_i64(&lw->b, 1));
-        sk_bind(lw, s->at.at[d], pixel && d == s->column + 1u ? column : sk_take_digit(lw, &column, extent));
-    }
-    sk_bind(lw, s->at.at[s->column], pixel ? pixel : column);
-}
-
 /* Opens a loop over the pixels that a part has channels of; moves on to the first of one's, and returns it. */
 static k_val begin_pixel(stages *s, k_val *from, k_val *count)
 {
@@ -157,7 +138,7 @@ static k_val begin_part(stages *s, const line *l, const part *x, uint32_t *mark)
     for (unsigned d = 0; d < s->column; d++)
         sk_bind(lw, s->at.at[d], l->outer[d]);
     const bool channels = s->column + 1u < s->at.rank;
-    bind_column(s, x->side && !channels ? lane : column, pixel);
+    sk_bind_column(lw, &s->at, s->column, x->side && !channels ? lane : column, pixel);
     if (x->side && channels)
         sk_bind(lw, s->lane, lane);
     if (x->side == SK_RIGHT)
@@ -644,25 +625,6 @@ static void choose_lanes(stages *s, const sk_options *options, arena *a)
         choose_short_lanes(s, options->row >> SK_STENCIL_LOG);
 }
 
-/* Where columns are those of several dimensions. A launch has said how many elements the ones behind the first have. */
-static void open_space(const stages *s)
-{
-    sk_lower *lw = s->lw;
-    const l_cluster *loop = lw->cluster->loop;
-    const unsigned last = s->at.rank - 1u;
-    if (s->column == last)
-        return;
-    if (s->column + 1u == last)
-        map64_put(lw->arena, &lw->argument, loop->shape[last], k_i64(&lw->b, s->channels));
-    lw->space.rank = s->at.rank;
-    for (unsigned d = 0; d <= last; d++) {
-        lw->space.var[d] = s->at.at[d];
-        lw->space.extent[d] = loop->shape[d];
-        lw->space.run[d] = (uint8_t)(d < s->column ? 1u : d == s->column ? last + 1u - s->column : 0u);
-        lw->space.used[d] = true;
-    }
-}
-
 /* slots: 0 rows a band, 1 tiles a row, 2 rows, 3 columns, 4 columns a tile */
 void sk_build_stencil(sk_lower *lw)
 {
@@ -670,7 +632,9 @@ void sk_build_stencil(sk_lower *lw)
     arena *a = lw->arena;
     sk_open(lw, 1);
     stages s = sk_stencil_stages(lw, options, a);
-    open_space(&s);
+    if (s.column + 2u == s.at.rank)
+        map64_put(a, &lw->argument, lw->cluster->loop->shape[s.column + 1u], k_i64(&lw->b, s.channels));
+    sk_open_columns(lw, &s.at, s.column);
     choose_lanes(&s, options, a);
     k_builder *b = &lw->b;
     for (uint32_t i = 0; i < s.stage.n; i++)

@@ -624,7 +624,7 @@ static void count_terms(const ir_program *p, const opt_ids *ids, stencil_element
     }
 }
 
-bool sk_stencil_element(sk_cluster *c, arena *a, stencil_element *out)
+bool sk_stencil_element(sk_cluster *c, unsigned channels, arena *a, stencil_element *out)
 {
     sk_lower lw = {.l = c->l, .cluster = c, .arena = a};
     stages s = {.lw = &lw};
@@ -632,7 +632,7 @@ bool sk_stencil_element(sk_cluster *c, arena *a, stencil_element *out)
     sk_body body;
     *out = (stencil_element){.words = 1, .narrowest = 8};
     s.at.rank = c->loop->rank;
-    s.column = c->loop->rank - 1u;
+    s.column = c->loop->rank - 1u - channels;
     s.channels = 1;
     sk_stage_body(&s, &body, SK_INSIDE, a);
     body.composes = true;
