@@ -78,21 +78,22 @@ enum { SN_MANY = 16 };
 #define SN_EACH_15(m, a, b, c, d, e, f, ...) SN_EACH_6(m, a, b, c, d, e, f), SN_EACH_9(m, __VA_ARGS__)
 #define SN_EACH_16(m, a, b, c, d, e, f, ...) SN_EACH_6(m, a, b, c, d, e, f), SN_EACH_10(m, __VA_ARGS__)
 
-/* 1 for one argument, N for more */
+/* 1 for one argument, SN_N for more. A name without a prefix may be a macro of the program: `#define N 1000`. */
 #define SN_ONE_OR_MORE(...)                                                                                            \
-    SN_PICK_(__VA_ARGS__, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, \
-             1, 0)
-/* Of a pointer and extents: 0 without extents, N for 1 to 8, MANY for more */
+    SN_PICK_(__VA_ARGS__, SN_N, SN_N, SN_N, SN_N, SN_N, SN_N, SN_N, SN_N, SN_N, SN_N, SN_N, SN_N, SN_N, SN_N, SN_N,    \
+             SN_N, SN_N, SN_N, SN_N, SN_N, SN_N, SN_N, SN_N, SN_N, SN_N, SN_N, SN_N, SN_N, SN_N, SN_N, SN_N, 1, 0)
+/* Of a pointer and extents: 0 without extents, SN_N for 1 to 8, SN_MANY for more */
 #define SN_EXTENTS(...)                                                                                                \
-    SN_PICK_(__VA_ARGS__, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY,    \
-             MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, N, N, N, N, N, N, N, N, 0, 0)
+    SN_PICK_(__VA_ARGS__, SN_MANY, SN_MANY, SN_MANY, SN_MANY, SN_MANY, SN_MANY, SN_MANY, SN_MANY, SN_MANY, SN_MANY,    \
+             SN_MANY, SN_MANY, SN_MANY, SN_MANY, SN_MANY, SN_MANY, SN_MANY, SN_MANY, SN_MANY, SN_MANY, SN_MANY,        \
+             SN_MANY, SN_MANY, SN_N, SN_N, SN_N, SN_N, SN_N, SN_N, SN_N, SN_N, 0, 0)
 #define SN_SFOLD_1(f, z, a) sn_sfold_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(a), 0, NULL)
-#define SN_SFOLD_N(f, z, a, ...) sn_sfold_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(a), SN_SCALARS(__VA_ARGS__))
+#define SN_SFOLD_SN_N(f, z, a, ...) sn_sfold_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(a), SN_SCALARS(__VA_ARGS__))
 
 #define SN_CHECK_1(context, types, f) sn_check_operator_at(SN_HERE, context, types, SN_FN(f), 0, NULL)
-#define SN_CHECK_N(context, types, f, ...)                                                                             \
-    sn_check_operator_at(SN_HERE, context, types, SN_FN(f), (int)(sizeof(SN_LIST(sn_arg, __VA_ARGS__)) / sizeof(sn_arg)), \
-                         SN_LIST(sn_arg, __VA_ARGS__))
+#define SN_CHECK_SN_N(context, types, f, ...)                                                                          \
+    sn_check_operator_at(SN_HERE, context, types, SN_FN(f),                                                            \
+                         (int)(sizeof(SN_LIST(sn_arg, __VA_ARGS__)) / sizeof(sn_arg)), SN_LIST(sn_arg, __VA_ARGS__))
 
 /* Literals that take the type of what they are combined with; alone, that of the C number. */
 SN_API sn_scalar sn_lift_scalar(sn_scalar x); /* x itself */
@@ -208,9 +209,9 @@ SN_API sn_scalar sn_call3_at(sn_site at, sn_scalar (*f)(sn_scalar, sn_scalar, sn
     SN_PASTE(SN_HOST_, SN_EXTENTS(__VA_ARGS__))(name, hint, use, check, __VA_ARGS__)
 #define SN_HOST_0(name, hint, use, check, pointer)                                                                     \
     SN_MAKE(sn_arg, .rank = SN_REFUSE(name "(pointer, extents...) needs at least one extent; " hint))
-#define SN_HOST_MANY(name, hint, use, check, ...)                                                                      \
+#define SN_HOST_SN_MANY(name, hint, use, check, ...)                                                                      \
     SN_MAKE(sn_arg, .rank = SN_REFUSE(name "(pointer, extents...) takes at most 8 extents"))
-#define SN_HOST_N(name, hint, use, check, pointer, ...)                                                                \
+#define SN_HOST_SN_N(name, hint, use, check, pointer, ...)                                                                \
     ((sn_arg){.kind = use,                                                                                             \
               .type = SN_ELEMENT_(name, *(pointer)),                                                                   \
               .rank = SN_COUNT(__VA_ARGS__) + check(pointer),                                                          \
@@ -223,9 +224,9 @@ SN_API sn_scalar sn_call3_at(sn_site at, sn_scalar (*f)(sn_scalar, sn_scalar, sn
 #define SN_STRUCTS_0(pointer)                                                                                          \
     SN_MAKE(sn_arg, .rank = SN_REFUSE("sn_structs(pointer, extents...) needs at least one extent; a single struct is " \
                                       "sn_struct(pointer)"))
-#define SN_STRUCTS_MANY(...)                                                                                           \
+#define SN_STRUCTS_SN_MANY(...)                                                                                           \
     SN_MAKE(sn_arg, .rank = SN_REFUSE("sn_structs(pointer, extents...) takes at most 8 extents"))
-#define SN_STRUCTS_N(pointer, ...)                                                                                     \
+#define SN_STRUCTS_SN_N(pointer, ...)                                                                                     \
     ((sn_arg){.kind = SN_ARG_STRUCTS,                                                                                  \
               .rank = SN_COUNT(__VA_ARGS__),                                                                           \
               .extent = {__VA_ARGS__},                                                                                 \
