@@ -246,6 +246,8 @@ static void memory_declaration(parser *p, k_space space)
         memory_of->once = take(p, "once");
         memory_of->stream = take(p, "stream");
         memory_of->one = take(p, "one");
+        if (take(p, "few"))
+            memory_of->few = (uint32_t)integer(p);
         if (take(p, "every")) {
             memory_of->every = (uint32_t)integer(p);
             expect(p, "at");

@@ -250,6 +250,8 @@ static void put_declarations(printer *p)
         else
             text_printf(p->out, "%s%s%s%s", memory->written ? " written" : "", memory->once ? " once" : "",
                         memory->stream ? " stream" : "", memory->one ? " one" : "");
+        if (memory->few)
+            text_printf(p->out, " few %" PRIu32, memory->few);
         if (memory->every)
             text_printf(p->out, " every %" PRIu32 " at %" PRIu32, memory->every, memory->at);
         if (memory->beside) {

@@ -343,6 +343,7 @@ void cg_masked_store(cg *g, cg_ref vector, cg_ref pointer, unsigned align, cg_re
 cg_ref cg_gather(cg *g, k_mem m, cg_ref index, cg_ref mask);
 void cg_scatter(cg *g, cg_ref vector, cg_ref pointers, unsigned align); /* of the lanes that are on */
 void cg_load(cg *g, k_ref id);
+cg_ref cg_load_table(cg *g, k_mem m, cg_ref index); /* table.c: NULL if the memory does not lie in registers */
 cg_ref cg_load_pieces(cg *g, const k_stmt *s); /* pieces.c: NULL if the index is no row in pieces */
 void cg_store(cg *g, k_ref id);
 /* Emits stores past the caches that stand together, from `first` on, if there are several. Returns how many. */

@@ -424,7 +424,10 @@ static cg_ref load_any(cg *g, const k_stmt *s, cg_ref index)
     pieces = pieces || index ? pieces : cg_load_spread(g, s);
     if (pieces)
         return pieces;
-    return cg_gather(g, s->mem, index ? index : cg_index_vec(g, s->in[0]), g->mask.on);
+    if (!index)
+        index = cg_index_vec(g, s->in[0]);
+    cg_ref from_table = cg_load_table(g, s->mem, index);
+    return from_table ? from_table : cg_gather(g, s->mem, index, g->mask.on);
 }
 
 static cg_ref load_step_whole(cg *g, ir_type t, cg_ref pointer, int64_t step)
