@@ -345,7 +345,9 @@ static loop_kind kind_of(finder *f, ir_id id)
     bool constant = ir_extent_constant(f->p, loop->count, &rounds);
     if (!row || (constant && rounds < OPT_LEAST_ROUNDS) || !opt_find_identity(f->p, operator_of(f, loop), identity))
         return NO_FOLD;
-    return alike && is_extent(f, loop->count) ? ROWS : is_light(f, loop) ? OWN_ROWS : NO_FOLD;
+    if (alike && is_extent(f, loop->count))
+        return ROWS;
+    return is_light(f, loop) && !(constant && rounds <= OPT_ROUNDS_IN_ORDER) ? OWN_ROWS : NO_FOLD;
 }
 
 static void find_folds(finder *f)

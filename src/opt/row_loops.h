@@ -12,10 +12,10 @@
  * - its number of rounds is the same for all elements, and not a small constant;
  * - it cannot fail, and is computed for every element.
  * Other such loops, of as many rounds as each element says, or that may fail, stay loops; their operation is marked
- * (IR_ALONG) if they do little beside reading.
+ * (IR_ALONG) if they do little beside reading, and may have more rounds than folds take from left to right anyway.
  * Sums of floats are combined as folds combine them from then on (docs/determinism.md). Always run: results must not
  * depend on options. Linear in the size of the functions. */
-enum { OPT_LEAST_ROUNDS = 8, OPT_MOST_LEVELS = 4, OPT_WORK_OF_A_READ = 8 };
+enum { OPT_LEAST_ROUNDS = 8, OPT_ROUNDS_IN_ORDER = 32, OPT_MOST_LEVELS = 4, OPT_WORK_OF_A_READ = 8 };
 void opt_fold_row_loops(ir_program *p);
 
 /* The operator by which state k of a loop is combined with with[0], or with the product of both if with[1] is not 0;

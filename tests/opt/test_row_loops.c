@@ -85,6 +85,8 @@ static const char *const loops[] = {
     /* few rounds; what tells that it was computed */
     "r = generate [n] {i: i64 l = for (k < 3; s = 7i32) { next s + a1[i, k] } -> l.0} output r",
     ROW("s + trace(a1[i, k])"),
+    /* as few as folds take from left to right, where it may fail */
+    "r = generate [n] {i: i64 l = for (k < 32; s = 7i32) { next s + a1[i64(a3[i]), k] } -> l.0} output r",
     /* under a condition; in another loop */
     "r = generate [n] {i: i64 l = for (k < m; s = 7i32) { next s + a1[i, k] } -> if i < 1 then l.0 else 3i32} output r",
     "r = generate [n] {i: i64 h = for (j < 2; t = 1i32) { l = for (k < m; s = t) { next s + a1[i, k] } next l.0 } -> "
@@ -100,6 +102,7 @@ static const char *const along[] = {
     /* what may fail */
     "generate [n] {i: i64 l = for (k < m; s = 7i32) { next s + a1[i64(a3[i]), k] } -> l.0} output r",
     "generate [n] {i: i64 l = for (k < m; s = 7i32) { next s + a1[i, k] / a2[k] } -> l.0} output r",
+    "generate [n] {i: i64 l = for (k < 33; s = 7i32) { next s + a1[i64(a3[i]), k] } -> l.0} output r",
 };
 
 static void test_folds(void **state)

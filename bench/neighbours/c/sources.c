@@ -136,6 +136,20 @@ C(strided_convolution_f32)
     }
 }
 
+C(decimated_f32)
+{
+    IN(f32, x, 0);
+    IN(f32, taps, 1);
+    OUT(f32, z, 0);
+    int64_t n = E(2);
+    PARALLEL_FOR
+    FOR (i, n) {
+        f32 sum = 0;
+        for (int k = 0; k < 16; k++)
+            sum += taps[k] * x[4 * i + k];
+        z[i] = sum;
+    }
+}
 C(dilated_convolution_f32)
 {
     enum { BLOCK = 4096 };

@@ -126,6 +126,26 @@ static sn_acc strided_convolution(sn_acc x, sn_acc w)
         sn_closure(strided_at, &s));
 }
 
+/* Every fourth element of a signal that is filtered by sixteen numbers. */
+static sn_scalar decimated_tap(void *env, sn_scalar k, sn_scalar sum)
+{
+    const struct source *s = env;
+    return sn_add(sum, sn_mul(sn_index(s->y, k), sn_index(s->x, sn_add(sn_mul(s->i, 4), k))));
+}
+
+static sn_scalar decimated_at(void *env, sn_scalar i)
+{
+    struct source s = *(const struct source *)env;
+    s.i = i;
+    return sn_loop(16, sn_closure(decimated_tap, &s), sn_f32(0));
+}
+
+static sn_acc decimated(sn_acc x, sn_acc taps)
+{
+    struct source s = {.x = x, .y = taps};
+    return sn_generate(sn_shape(sn_sub(sn_quot(sn_extent(x, 0), 4), 4)), sn_closure(decimated_at, &s));
+}
+
 static sn_scalar dilated_tap(void *env, sn_scalar k, sn_scalar sum)
 {
     const struct source *s = env;
