@@ -560,6 +560,23 @@ static sn_acc stencil_wide(const op_case *c, const sn_acc *a)
     return sn_stencil(CLOSED(far), p, sn_mirror, a[0]);
 }
 
+/* No neighbours along the last dimension. */
+static sn_scalar before_last(void *env, sn_scalar s)
+{
+    const op_case *c = env;
+    sn_scalar least = neighbour(s, c->rank, 0, 0);
+    for (int d = 0; d + 1 < c->rank; d++)
+        least = sn_min(least, sn_max(neighbour(s, c->rank, d, -1), neighbour(s, c->rank, d, 1)));
+    return least;
+}
+
+static sn_acc stencil_before_last(const op_case *c, const sn_acc *a)
+{
+    sn_pattern p = {c->rank, {3, 3, 3}};
+    p.extent[c->rank - 1] = 1;
+    return sn_stencil(CLOSED(before_last), p, sn_wrap, a[0]);
+}
+
 static sn_scalar around_two(void *env, sn_scalar s, sn_scalar t)
 {
     return sn_min(around(env, s), far(env, t));
@@ -762,6 +779,7 @@ const array_op array_ops[] = {
     {"stencil function", stencil_function, ANY, 1, 3, 1, 0, OF_OPERANDS, false, false},
     {"stencil of a stencil", stencil_twice, ANY, 1, 3, 1, 0, OF_OPERANDS, false, false},
     {"stencil 9 wide", stencil_wide, ANY, 1, 3, 1, 0, OF_OPERANDS, false, false},
+    {"stencil before the last dimension", stencil_before_last, ANY, 1, 3, 1, 0, OF_OPERANDS, false, false},
     {"stencil2", stencil2, ANY, 1, 3, 2, 0, OF_OPERANDS, false, false},
     {"index", indexed, ANY, 1, 4, 1, 0, OF_OPERANDS, false, false},
     {"to_index, from_index", positions, ANY, 1, 4, 1, 0, OF_OPERANDS, false, false},
