@@ -51,14 +51,25 @@ static void note_readers(const ir_program *p, const l_nodes *nodes, const ir_id 
     }
 }
 
+/* Does the fold read all its elements at its own index? */
+static bool reads_in_order(const l_node *n)
+{
+    bool same = true;
+    for (uint32_t i = 0; i < n->dep.n; i++)
+        same &= n->dep.at[i].access == L_SAME;
+    return same;
+}
+
 /* Rows so short that what is made of their results is a good part of the work, and of the memory that is touched: one
- * loop has both, also where nothing else of the rows needs it. */
-static bool has_short_rows(const ir_program *p, ir_id fold)
+ * loop has both, also where nothing else of the rows needs it. Of more than two dimensions only if elements are read by
+ * their position alone: a loop over rows knows no other index of theirs without divisions. */
+static bool has_short_rows(const ir_program *p, const l_nodes *nodes, ir_id fold)
 {
     enum { SHORT = 16 };
     const ir_array *rate = l_rate_of(p, fold);
     int64_t extent;
-    return rate->rank == 2 && ir_extent_constant(p, rate->shape[1], &extent) && extent > 0 && extent <= SHORT;
+    return rate->rank >= 2 && (rate->rank == 2 || reads_in_order(l_at(nodes, fold))) &&
+           ir_extent_constant(p, rate->shape[rate->rank - 1], &extent) && extent > 0 && extent <= SHORT;
 }
 
 ir_id *l_rows_outer(ir_program *p, const l_options *options, const l_nodes *nodes)
@@ -73,7 +84,7 @@ ir_id *l_rows_outer(ir_program *p, const l_options *options, const l_nodes *node
             outer[id] = fold_before(p, nodes, outer, read, id);
     note_readers(p, nodes, outer, read);
     for (ir_id id = 1; id < nodes->all; id++)
-        if (outer[id] && !read[outer[id]] && !has_short_rows(p, outer[id]))
+        if (outer[id] && !read[outer[id]] && !has_short_rows(p, nodes, outer[id]))
             outer[id] = 0;
     arena_release(p->arena, read, nodes->all);
     return outer;
@@ -89,7 +100,7 @@ bool l_rows_needed(const ir_program *p, const l_nodes *nodes, const ir_id *outer
         ir_kind kind = (ir_kind)ir_at(p, anchor[i])->kind;
         const l_node *node = l_at(nodes, anchor[i]);
         needed |= kind == IR_SCAN || kind == IR_PACK;
-        needed |= outer[anchor[i]] && slot[outer[anchor[i]]] && has_short_rows(p, outer[anchor[i]]);
+        needed |= outer[anchor[i]] && slot[outer[anchor[i]]] && has_short_rows(p, nodes, outer[anchor[i]]);
         for (uint32_t d = 0; d < node->dep.n; d++)
             needed |= node->dep.at[d].access == L_OUTER && slot[node->dep.at[d].array];
     }

@@ -2,6 +2,32 @@
 #include "skeleton/extents.h"
 #include "skeleton/row/row.h"
 
+/* --- what is stored --- */
+
+static void store(row_lanes *s, const row_part *p, uint32_t c, k_val value)
+{
+    sk_lower *lw = s->r->lw;
+    row_stored of = {sk_array_memory(lw, p->op->term, c, true), lw->element, value};
+    if (s->code_each)
+        vec_push(lw->arena, &s->stored, of);
+    else
+        k_store(&lw->b, of.memory, of.at, of.value);
+}
+
+/* What the positions of a row have left: neighbours, one behind the other, are stored together. */
+static void store_rows(row_lanes *s)
+{
+    uint32_t each = s->code_each ? s->stored.n / (uint32_t)s->code_each : 0;
+    for (uint32_t i = 0; i < each; i++)
+        for (uint32_t k = i; k < s->stored.n; k += each) {
+            const row_stored *of = &s->stored.at[k];
+            k_store(&s->r->lw->b, of->memory, of->at, of->value);
+        }
+    s->stored.n = 0;
+}
+
+/* --- positions --- */
+
 /* acc = acc (+) x, or x at the row's first position if there is no seed */
 static void scan_on(row_lanes *s, const row_part *p, const k_val *acc, const k_val *x)
 {
@@ -35,7 +61,7 @@ static void scan(row_lanes *s, const row_part *p, const k_val *acc)
     for (uint32_t c = 0; c < p->n; c++) {
         sk_bind(lw, p->given[c], result[c]);
         if (p->op->stored)
-            k_store(&lw->b, sk_array_memory(lw, p->op->term, c, true), lw->element, result[c]);
+            store(s, p, c, result[c]);
     }
 }
 
@@ -96,7 +122,7 @@ static void position(row_lanes *s, uint8_t sweep)
         if (p->op->kind == L_FOLD)
             sk_fold_take(&r->folds, &p->fold, x, s->started, s->acc[i]);
         for (uint32_t c = 0; c < p->n && p->op->kind == L_ELEMENT; c++)
-            k_store(b, sk_array_memory(lw, p->op->term, c, true), lw->element, x[c]);
+            store(s, p, c, x[c]);
     }
 }
 
@@ -162,28 +188,51 @@ static void outer_members(row_loop *r, uint8_t sweep)
             outer_member(r, &r->part.at[i]);
 }
 
-static void sweep_over(row_lanes *s, uint8_t sweep)
+/* Position `j`: `started` says whether there is one before it. */
+static void at_position(row_lanes *s, uint8_t sweep, k_val j)
+{
+    sk_lower *lw = s->r->lw;
+    s->started = k_let(&lw->b, OP_GT, j, k_i64(&lw->b, 0), 0);
+    uint32_t mark = sk_scope(lw);
+    row_bind(s->r, j);
+    position(s, sweep);
+    sk_scope_end(lw, mark);
+}
+
+static void each_position(row_lanes *s, uint8_t sweep)
+{
+    for (int64_t j = 0; j < s->code_each; j++)
+        at_position(s, sweep, k_i64(&s->r->lw->b, j));
+    store_rows(s);
+}
+
+static void all_positions(row_lanes *s, uint8_t sweep)
 {
     row_loop *r = s->r;
     sk_lower *lw = r->lw;
     k_builder *b = &lw->b;
+    k_val at = s->uneven ? k_decl(b, k_i64(b, 0), "at") : 0;
+    k_val j = s->uneven ? (k_loop(b), k_get(b, at)) : k_for(b, k_i64(b, 0), r->length, false);
+    if (s->uneven)
+        k_break_if(b, k_let(b, OP_GE, j, r->length, 0));
+    at_position(s, sweep, j);
+    if (s->uneven)
+        k_set(b, at, sk_add(lw, j, k_i64(b, 1)));
+    k_end(b);
+}
+
+static void sweep_over(row_lanes *s, uint8_t sweep)
+{
+    row_loop *r = s->r;
     outer_members(r, sweep);
     for (uint32_t i = 0; i < r->part.n; i++)
         if (r->part.at[i].op->sweep == sweep)
             open_part(s, i);
     if (row_has_positions(r, sweep)) {
-        k_val at = s->uneven ? k_decl(b, k_i64(b, 0), "at") : 0;
-        k_val j = s->uneven ? (k_loop(b), k_get(b, at)) : k_for(b, k_i64(b, 0), r->length, false);
-        if (s->uneven)
-            k_break_if(b, k_let(b, OP_GE, j, r->length, 0));
-        s->started = k_let(b, OP_GT, j, k_i64(b, 0), 0);
-        uint32_t mark = sk_scope(lw);
-        row_bind(r, j);
-        position(s, sweep);
-        sk_scope_end(lw, mark);
-        if (s->uneven)
-            k_set(b, at, sk_add(lw, j, k_i64(b, 1)));
-        k_end(b);
+        if (s->code_each)
+            each_position(s, sweep);
+        else
+            all_positions(s, sweep);
     }
     close_folds(s, sweep);
 }
@@ -243,6 +292,23 @@ static bool only_folds(const l_cluster *c)
     return only || c->class == L_CLASS_FOLD;
 }
 
+/* Rows of a few elements of which some are stored: a lane that has code for each position stores neighbours, and reads
+ * them, as one stretch. */
+static int64_t positions_with_code(const row_loop *r)
+{
+    enum { MOST = 4, MOST_WORK = 64 };
+    const sk_lower *lw = r->lw;
+    int64_t length = lw->options->row;
+    bool stores = false, packs = false;
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const l_op *op = r->part.at[i].op;
+        packs |= op->kind == L_PACK;
+        stores |= !op->outer && op->stored && op->kind != L_FOLD;
+    }
+    bool few = length > 1 && length <= MOST && (double)length * lw->cluster->loop->flops <= MOST_WORK;
+    return few && stores && !packs && !lw->options->group && lw->options->vector_bytes ? length : 0;
+}
+
 /* slots: 0 row length, 1 rows, 2 rows a piece of the launch */
 void sk_build_lanes(sk_lower *lw)
 {
@@ -258,7 +324,7 @@ void sk_build_lanes(sk_lower *lw)
             find_extremes(&r);
         lw->out->k->lanes = lanes_of_folds(&r);
     }
-    row_lanes s = {.r = &r};
+    row_lanes s = {.r = &r, .code_each = positions_with_code(&r)};
     uint8_t sweeps = (uint8_t)larger(1, combine ? 1 : lw->cluster->loop->sweeps);
     r.length = lw->options->row ? k_i64(b, lw->options->row) : sk_slot(lw, 0, "row_length");
     k_val rows = sk_slot(lw, 1, "rows"), some = sk_slot(lw, 2, "rows_a_piece"), first = sk_mul(lw, k_piece(b), some);

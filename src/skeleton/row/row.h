@@ -160,11 +160,18 @@ bool row_has_positions(const row_loop *r, uint8_t sweep);
 
 /* --- short rows, a lane each (fold/lanes.c) --- */
 
+typedef struct row_stored { /* of a lane that has code for each position of its row: what is still to be stored */
+    k_mem memory;
+    k_val at, value;
+} row_stored;
+
 typedef struct row_lanes {
     row_loop *r;
-    k_val **acc;   /* per part, variables: FOLD, SCAN: what it has come to; PACK: one, how many are packed */
-    k_val started; /* there is a position before the one at hand */
-    bool uneven;   /* lanes have rows of several lengths */
+    k_val **acc;       /* per part, variables: FOLD, SCAN: what it has come to; PACK: one, how many are packed */
+    k_val started;     /* there is a position before the one at hand */
+    bool uneven;       /* lanes have rows of several lengths */
+    int64_t code_each; /* rows have so many positions, each of which has code of its own; 0: there is a loop */
+    VEC(row_stored) stored;
 } row_lanes;
 /* All sweeps over the row at hand. */
 void row_by_lanes(row_lanes *s, uint8_t sweeps);

@@ -1,11 +1,12 @@
 /* The smaller and the larger of two floats by AVX-512's vrange, which wants of a NaN what min and max want, the other
- * operand, and of zeros, too. Only a signalling NaN stays: operands that may be one are made quiet, by the same
- * instruction. What arithmetic has made is quiet; what was loaded may be anything. Variables are quiet from their
- * beginning on if nothing else is ever put into them, so that loops that look for the greatest need not ask again. */
+ * operand, and of zeros, too. Only a signalling NaN stays: operands that may be one are made quiet. What arithmetic has
+ * made is quiet; what was loaded may be anything. Variables are quiet from their beginning on if nothing else is ever
+ * put into them, so that loops that look for the greatest need not ask again. */
 #include "emit/cpu/llvm/cg.h"
 #include "kernel/walk.h"
 
-enum { MIN_SIGN_AS_COMPARED = 4, MAX_SIGN_AS_COMPARED = 5, ROUND_AS_SET = 4, LEAST_BYTES = 16, MOST_BYTES = 64 };
+enum { MIN_SIGN_AS_COMPARED = 4, MAX_SIGN_AS_COMPARED = 5, ROUND_AS_SET = 4, TO_NEAREST = 8 };
+enum { LEAST_BYTES = 16, MOST_BYTES = 64 };
 enum { MOST_ROUNDS = 8 }; /* over the statements, until variables that may be quiet are found */
 
 static bool is_float(const cg *g, k_val v)
@@ -158,14 +159,31 @@ static cg_ref range_of_register(cg *g, ir_type t, unsigned choice, cg_ref x, cg_
     return cg_call(g, name, 0, NULL, bits == 8 * MOST_BYTES ? 6 : 5, in);
 }
 
+/* x, or what it is made quiet. A whole register is multiplied by 1, as other pipes multiply than compare: on Zen 4 that
+ * costs nothing beside a comparison, while two of these take twice as long. Told how to round, LLVM leaves the product
+ * what it is. */
+static cg_ref quiet_register(cg *g, ir_type t, cg_ref x)
+{
+    unsigned n = LLVMGetVectorSize(LLVMTypeOf(x));
+    if (n * ir_type_size(t) < MOST_BYTES)
+        return range_of_register(g, t, MAX_SIGN_AS_COMPARED, x, x);
+    const char *name = t == T_F32 ? "llvm.x86.avx512.mul.ps.512" : "llvm.x86.avx512.mul.pd.512";
+    cg_ref one = cg_splat_n(g, LLVMConstReal(LLVMGetElementType(LLVMTypeOf(x)), 1), n);
+    cg_ref in[] = {x, one, cg_i32(g, TO_NEAREST)};
+    return cg_call(g, name, 0, NULL, 3, in);
+}
+
+/* Of vectors of any size, register by register; y == x: made quiet. */
 static cg_ref range(cg *g, ir_type t, unsigned choice, cg_ref x, cg_ref y)
 {
     unsigned n = LLVMGetVectorSize(LLVMTypeOf(x)), size = (unsigned)ir_type_size(t), most = MOST_BYTES / size;
     unsigned each = n * size < LEAST_BYTES ? LEAST_BYTES / size : n < most ? n : most, parts = n > each ? n / each : 1;
     cg_ref part[MOST_BYTES];
-    for (unsigned i = 0; i < parts; i++)
-        part[i] =
-            range_of_register(g, t, choice, cg_lanes_from(g, x, i * each, each), cg_lanes_from(g, y, i * each, each));
+    for (unsigned i = 0; i < parts; i++) {
+        cg_ref left = cg_lanes_from(g, x, i * each, each);
+        part[i] = x == y ? quiet_register(g, t, left)
+                         : range_of_register(g, t, choice, left, cg_lanes_from(g, y, i * each, each));
+    }
     for (unsigned left = parts; left > 1; left /= 2)
         for (unsigned i = 0; i < left; i += 2)
             part[i / 2] = cg_join(g, part[i], part[i + 1]);
