@@ -1,7 +1,9 @@
 /* Short segments beside each other whose elements are results: scans from the right, and elements that ask where in
- * their segment they are, or which segment it is. Against the interpreter, for segments of one length and of several,
- * and for matrices whose rows are short. */
+ * their segment they are, or which segment it is; and greatest and least floats of segments of some more elements.
+ * Against the interpreter, for segments of one length and of several, and for matrices whose rows are short. */
 #include "both.h"
+
+#include <math.h>
 
 static sn_acc from_right(sn_acc x)
 {
@@ -181,12 +183,62 @@ static void segments_joined(void **state)
     both("[s,k]bool, [n]T, [m]bool -> [5,m]T", appended_rows_by_turns, "f32 u8 i64", SMALL, SEGMENTS);
 }
 
+/* --- greatest and least elements --- */
+
+static sn_acc extremes_of(sn_acc sizes, sn_acc x, sn_scalar (*of)(void *, sn_scalar))
+{
+    sn_acc lengths = lengths_of(sizes, of);
+    return sn_results(sn_fold_seg(sn_max, -5, lengths, x), sn_fold_seg(sn_min, 5, lengths, x),
+                      sn_fold_seg(sn_max, -2, lengths, sn_map(sn_neg, sn_map(sn_abs, x))), sn_sum_seg(lengths, x));
+}
+
+/* Whole segments of what decides nothing: infinities, NaNs, zeros of both signs. */
+static sn_scalar nothing_much(sn_scalar i, sn_scalar x)
+{
+    sn_scalar part = sn_rem(sn_quot(i, 100), 5), zero = sn_mul(x, 0);
+    sn_scalar infinite = sn_neg(sn_abs(sn_div(1, zero))), none = sn_div(zero, zero);
+    return sn_if(sn_eq(part, 0), x, sn_if(sn_eq(part, 1), infinite, sn_if(sn_eq(part, 2), none, zero)));
+}
+
+static sn_acc rare_of(sn_acc sizes, sn_acc x, sn_scalar (*of)(void *, sn_scalar))
+{
+    sn_acc lengths = lengths_of(sizes, of), y = sn_imap(nothing_much, x);
+    return sn_results(sn_fold_seg(sn_max, -INFINITY, lengths, y), sn_fold_seg(sn_min, INFINITY, lengths, y), y);
+}
+
+/* What is read as it is. */
+static sn_acc greatest_of(sn_acc sizes, sn_acc x, sn_scalar (*of)(void *, sn_scalar))
+{
+    sn_acc lengths = lengths_of(sizes, of);
+    return sn_results(sn_fold_seg(sn_max, -INFINITY, lengths, x), sn_fold_seg(sn_min, INFINITY, lengths, x));
+}
+
+BOTH_WAYS(extremes_of)
+BOTH_WAYS(rare_of)
+BOTH_WAYS(greatest_of)
+
+#define LONGER                                                                                                         \
+    OF(0, 40), OF(30, 1), OF(20, 20), OF(20, 33), OF(20, 50), OF(20, 64), OF(20, 65), OF(20, 85), OF(20, 100),         \
+        OF(20, 128), OF(20, 129)
+
+static void greatest_and_least(void **state)
+{
+    (void)state;
+    both("[s,k]bool, [n]T, [m]bool -> [s]T, [s]T, [s]T, [s]T", extremes_of_alike, FLOATS, SMALL, LONGER);
+    both("[s,k]bool, [n]T, [m]bool -> [s]T, [s]T, [s]T, [s]T", extremes_of_by_turns, FLOATS, SMALL, LONGER);
+    both("[s,k]bool, [n]T, [m]bool -> [s]T, [s]T, [n]T", rare_of_alike, FLOATS, SMALL, LONGER);
+    both("[s,k]bool, [n]T, [m]bool -> [s]T, [s]T, [n]T", rare_of_by_turns, FLOATS, SMALL, LONGER);
+    both("[s,k]bool, [n]T, [m]bool -> [s]T, [s]T", greatest_of_alike, FLOATS, SIGNALS, LONGER);
+    both("[s,k]bool, [n]T, [m]bool -> [s]T, [s]T", greatest_of_by_turns, FLOATS, MIXED, LONGER);
+    both("[s,k]bool, [n]T, [m]bool -> [s]T, [s]T", greatest_of_alike, FLOATS, POSITIVE, LONGER);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_from_the_right),  cmocka_unit_test(rows_of_known_length),
         cmocka_unit_test(scans_from_the_right), cmocka_unit_test(places_in_segments),
-        cmocka_unit_test(segments_joined),
+        cmocka_unit_test(segments_joined),      cmocka_unit_test(greatest_and_least),
     };
     return cmocka_run_group_tests_name("beside_segments", tests, both_open, both_close);
 }

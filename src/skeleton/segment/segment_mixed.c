@@ -3,7 +3,9 @@
  *
  *  1. Elements that take more than a load are computed one behind the other, as in a loop without segments, into a
  *     buffer in shared memory.
- *  2. Segment by segment, a gang goes through the tree of longer ones, if there are any.
+ *  2. Segment by segment, a gang goes through the tree of longer ones, if there are any. Greatest and least floats are
+ *     found by one comparison each (fold_extreme.c); if a total is one that this does not settle, as a zero, the gang's
+ *     segments go through the tree again, and those of the block's other gangs at once, without such comparisons.
  *  3. Lanes are segments: short ones go from left to right, masked by their length.
  *
  * A segment takes both ways, and its length says which result counts. Offsets have been found to be right before. */
@@ -22,7 +24,9 @@ static int64_t size_of(unsigned i)
 }
 
 typedef struct sk_mixed {
-    sk_fold *plain; /* the folds before extremes were looked for in another way */
+    sk_fold *plain; /* the folds before extremes were looked for in another way; */
+    sk_fold *quick; /* ... and those that are; NULL: there are none */
+    k_val exactly;  /* a variable, not 0: segments of the block have needed the first ones */
     VEC(ir_id) term;
     VEC(ir_type) type;
     bool numbered; /* what is not direct uses the number of its segment */
@@ -147,6 +151,9 @@ bool sk_open_mixed(sk_segments *x)
             return false;
     sk_mixed *m = arena_new(lw->arena, *m);
     m->plain = plain;
+    for (uint32_t i = 0; i < f->fold.n; i++)
+        m->quick = f->fold.at[i].extreme ? f->fold.at : m->quick;
+    m->exactly = m->quick ? k_decl(b, k_i64(b, 0), "exactly") : 0;
     find_terms(x, m);
     m->direct = arena_array(lw->arena, *m->direct, m->term.n);
     m->element = arena_array(lw->arena, *m->element, m->term.n);
@@ -369,11 +376,10 @@ static void go_through_tree(sk_segments *x, const sk_segment *of, k_val at, k_va
 }
 
 /* Those of more than SK_SHORT elements count. */
-static void longer_segments(sk_segments *x, const sk_segment *of)
+static void all_through_tree(sk_segments *x, const sk_segment *of)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
-    k_if(b, some_over(x, LONGER));
     k_val longest = some_over(x, LONGEST);
     k_val s = k_for(b, k_i64(b, 0), k_i64(b, x->folds.tree.lanes), false), begin = edge_of(x, of, s);
     k_val length = sk_sub(lw, edge_of(x, of, sk_add(lw, s, k_i64(b, 1))), begin), at = sk_sub(lw, begin, of->base);
@@ -383,6 +389,45 @@ static void longer_segments(sk_segments *x, const sk_segment *of)
     go_through_tree(x, of, at, length, s, SK_MIXED / 2);
     k_end(b);
     k_end(b);
+}
+
+/* Is there a total that comparisons have not settled? */
+static void note_unsettled(sk_segments *x, const sk_segment *of)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    sk_folds *f = &x->folds;
+    k_val lane = k_for_whole(b, k_i64(b, f->tree.lanes)), begin = edge_of(x, of, lane);
+    k_val length = sk_sub(lw, edge_of(x, of, sk_add(lw, lane, k_i64(b, 1))), begin);
+    k_val **total = sk_fold_kept(f, x->mixed->total, lane), unsettled = k_literal(b, T_BOOL, 0);
+    for (uint32_t i = 0; i < f->fold.n; i++)
+        for (uint32_t c = 0; c < f->fold.at[i].n; c++)
+            if (f->fold.at[i].extreme >> c & 1) {
+                k_val is = sk_fold_is_unsettled(f, &f->fold.at[i], c, k_get(b, total[i][c]));
+                unsettled = k_let(b, OP_OR, unsettled, is, 0);
+            }
+    unsettled = k_let(b, OP_AND, unsettled, k_let(b, OP_GT, length, k_i64(b, SK_SHORT), 0), 0);
+    k_set(b, x->mixed->exactly, k_count(b, unsettled));
+    k_end(b);
+}
+
+static void longer_segments(sk_segments *x, const sk_segment *of)
+{
+    k_builder *b = &x->lw->b;
+    const sk_mixed *m = x->mixed;
+    k_if(b, some_over(x, LONGER));
+    if (m->quick) {
+        k_if(b, k_let(b, OP_EQ, k_get(b, m->exactly), k_i64(b, 0), 0));
+        x->folds.fold.at = m->quick;
+        all_through_tree(x, of);
+        note_unsettled(x, of);
+        x->folds.fold.at = m->plain;
+        k_end(b);
+        k_if(b, k_let(b, OP_NE, k_get(b, m->exactly), k_i64(b, 0), 0));
+    }
+    all_through_tree(x, of);
+    if (m->quick)
+        k_end(b);
     k_end(b);
 }
 
