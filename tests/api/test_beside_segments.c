@@ -183,6 +183,43 @@ static void segments_joined(void **state)
     both("[s,k]bool, [n]T, [m]bool -> [5,m]T", appended_rows_by_turns, "f32 u8 i64", SMALL, SEGMENTS);
 }
 
+/* --- rows of few segments, and elements that ask for their place in the row --- */
+
+static sn_acc weighted_of(sn_acc sizes, sn_acc x, sn_scalar (*of)(void *, sn_scalar))
+{
+    sn_acc lengths = lengths_of(sizes, of), rows = sn_replicate(sn_map(sn_neg, x), 9, SN_ALL);
+    sn_acc weights = sn_replicate(sn_reverse(x), 9, SN_ALL), all = sn_zip_with(sn_mul, rows, weights);
+    return sn_results(sn_sum_seg(lengths, all), sn_fold_seg(sn_max, 1, lengths, sn_zip_with(sn_sub, weights, rows)));
+}
+
+/* Each row of x has 6 segments and more. */
+static sn_scalar in_row(void *x, sn_scalar i, sn_scalar j, sn_scalar a)
+{
+    return sn_if(sn_lt(sn_rem(i, 3), 1), a, sn_mul(a, sn_index(*(const sn_acc *)x, j)));
+}
+
+static sn_acc beside_vector(sn_acc sizes, sn_acc x, sn_scalar (*of)(void *, sn_scalar))
+{
+    sn_acc lengths = lengths_of(sizes, of), rows = sn_replicate(x, 40, SN_ALL);
+    return sn_sum_seg(lengths, sn_imap(sn_closure(in_row, &x), rows));
+}
+
+BOTH_WAYS(weighted_of)
+BOTH_WAYS(beside_vector)
+
+#define FEW                                                                                                            \
+    OF(1, 1), OF(1, 2), OF(1, 4), OF(2, 5), OF(3, 7), OF(5, 16), OF(6, 31), OF(7, 32), OF(1, 33), OF(4, 50),           \
+        OF(9, 64), OF(1, 100)
+
+static void rows_of_segments(void **state)
+{
+    (void)state;
+    both("[s,k]bool, [n]T, [m]bool -> [9,s]T, [9,s]T", weighted_of_alike, "f32 i32 f64", POSITIVE, FEW);
+    both("[s,k]bool, [n]T, [m]bool -> [9,s]T, [9,s]T", weighted_of_by_turns, "f32 i64 f64", SMALL, FEW);
+    both("[s,k]bool, [n]T, [m]bool -> [40,s]T", beside_vector_alike, "f32 f64", SMALL, FEW);
+    both("[s,k]bool, [n]T, [m]bool -> [40,s]T", beside_vector_by_turns, "f32 i32", SMALL, FEW);
+}
+
 /* --- greatest and least elements --- */
 
 static sn_acc extremes_of(sn_acc sizes, sn_acc x, sn_scalar (*of)(void *, sn_scalar))
@@ -238,7 +275,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_from_the_right),  cmocka_unit_test(rows_of_known_length),
         cmocka_unit_test(scans_from_the_right), cmocka_unit_test(places_in_segments),
-        cmocka_unit_test(segments_joined),      cmocka_unit_test(greatest_and_least),
+        cmocka_unit_test(segments_joined),      cmocka_unit_test(rows_of_segments),
+        cmocka_unit_test(greatest_and_least),
     };
     return cmocka_run_group_tests_name("beside_segments", tests, both_open, both_close);
 }
