@@ -417,6 +417,45 @@ static bool asks_for_indices(const sk_segments *x)
     return asks;
 }
 
+/* Where the lengths of a gang are one, and may differ from 1. */
+static void take_longer_rows(sk_segments *x, const sk_segment *of)
+{
+    k_builder *b = &x->lw->b;
+    bool asks = asks_for_indices(x);
+    if (asks) {
+        k_if(b, sk_gang_stays(&x->of, of, x->folds.tree.lanes));
+        take_rows(x, of, false, true);
+        k_else(b);
+    }
+    take_rows(x, of, false, false);
+    if (asks)
+        k_end(b);
+}
+
+/* A gang's segments, if they have one length, and are better taken as rows than one after the other. */
+static void take_alike(sk_segments *x, const sk_segment *of, k_val done, k_val stop)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    k_val lanes = k_i64(b, x->folds.tree.lanes), one = k_i64(b, 1);
+    k_val rows = sk_may_be_rows(&x->of, of, x->folds.tree.lanes);
+    bool only_ones = sk_stores_suit(x) && sk_reads_under_conditions(x);
+    k_if(b, only_ones ? k_let(b, OP_AND, rows, k_let(b, OP_EQ, of->length, one, 0), 0) : rows);
+    k_if(b, sk_end_alike(&x->of, of, x->folds.tree.lanes));
+    sk_pack_elements(x, of->base, sk_mul(lw, of->length, lanes));
+    if (!only_ones)
+        k_if(b, k_let(b, OP_EQ, of->length, one, 0));
+    take_rows(x, of, true, false);
+    if (!only_ones) {
+        k_else(b);
+        take_longer_rows(x, of);
+        k_end(b);
+    }
+    k_set(b, done, stop);
+    k_end(b);
+    k_end(b);
+}
+
 /* The block's segments, in gangs whose results begin at multiples of their number. */
 static void take_each(sk_segments *x, const sk_block *part)
 {
@@ -431,24 +470,17 @@ static void take_each(sk_segments *x, const sk_block *part)
     k_if(b, k_let(b, OP_AND, whole, k_let(b, OP_GE, begin, part->first, 0), 0));
     sk_segment of = sk_find_segment(&x->of, begin);
     k_if(b, sk_note_gang(&x->of, &of));
-    k_if(b, sk_may_be_rows(&x->of, &of, x->folds.tree.lanes));
-    k_if(b, sk_end_alike(&x->of, &of, x->folds.tree.lanes));
-    sk_pack_elements(x, of.base, sk_mul(lw, of.length, lanes));
-    k_if(b, k_let(b, OP_EQ, of.length, one, 0));
-    take_rows(x, &of, true, false);
-    k_else(b);
-    if (asks_for_indices(x)) {
-        k_if(b, sk_gang_stays(&x->of, &of, x->folds.tree.lanes));
-        take_rows(x, &of, false, true);
-        k_else(b);
-    }
-    take_rows(x, &of, false, false);
-    if (asks_for_indices(x))
+    take_alike(x, &of, done, stop);
+    if (sk_stores_suit(x)) {
+        k_if(b, k_let(b, OP_NE, k_get(b, done), stop, 0));
+        k_val longest = sk_longest_stored(x, &of);
+        k_if(b, k_let(b, OP_LE, longest, k_i64(b, SK_MIXED), 0));
+        sk_pack_elements(x, of.base, sk_sub(lw, sk_gang_edge(&x->of, &of, lanes), of.base));
+        sk_take_stored(x, &of, longest);
+        k_set(b, done, stop);
         k_end(b);
-    k_end(b);
-    k_set(b, done, stop);
-    k_end(b);
-    k_end(b);
+        k_end(b);
+    }
     if (x->mixed) {
         k_if(b, k_let(b, OP_NE, k_get(b, done), stop, 0));
         k_if(b, sk_may_be_mixed(x, &of));

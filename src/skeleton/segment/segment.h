@@ -104,6 +104,14 @@ bool sk_open_mixed(sk_segments *x);
 k_val sk_may_be_mixed(sk_segments *x, const sk_segment *of);
 void sk_take_mixed(sk_segments *x, const sk_segment *of);
 
+/* As many segments as a gang has lanes, of any lengths up to SK_MIXED, in loops that fold nothing (segment_stored.c).
+ * Which loops are taken so; do their elements read what conditions decide? The length of the longest segment, rounded
+ * up, or more than SK_MIXED if they cannot be taken so. */
+bool sk_stores_suit(const sk_segments *x);
+bool sk_reads_under_conditions(const sk_segments *x);
+k_val sk_longest_stored(sk_segments *x, const sk_segment *of);
+void sk_take_stored(sk_segments *x, const sk_segment *of, k_val longest);
+
 /* As many segments as a gang of a row loop has lanes, of any lengths up to SK_SHORT, sweep after sweep
  * (segment_short.c). NULL: loops of this kind do not take them so. */
 typedef struct sk_short sk_short;

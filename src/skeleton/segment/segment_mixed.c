@@ -2,8 +2,10 @@
  * on a segment's length, which a processor would guess wrong once a segment.
  *
  *  1. Elements that take more than a load are computed one behind the other, as in a loop without segments, into a
- *     buffer in shared memory.
- *  2. Segment by segment, a gang goes through the tree of longer ones, if there are any.
+ *     buffer in shared memory; row by row where they ask for indices.
+ *  2. Segment by segment, a gang goes through the tree of longer ones, if there are any. Greatest and least floats are
+ *     found by one comparison each (fold_extreme.c); if a total is one that this does not settle, as a zero, the gang's
+ *     segments go through the tree again, and those of the block's other gangs at once, without such comparisons.
  *  3. Lanes are segments: short ones go from left to right, masked by their length.
  *
  * A segment takes both ways, and its length says which result counts. Offsets have been found to be right before. */
@@ -22,14 +24,15 @@ static int64_t size_of(unsigned i)
 }
 
 typedef struct sk_mixed {
-    sk_fold *plain; /* the folds before extremes were looked for in another way */
+    sk_fold *plain; /* the folds before extremes were looked for in another way; */
+    sk_fold *quick; /* ... and those that are; NULL: there are none */
+    k_val exactly;  /* a variable, not 0: segments of the block have needed the first ones */
     VEC(ir_id) term;
     VEC(ir_type) type;
     bool numbered; /* what is not direct uses the number of its segment */
     bool *direct;  /* per term: little more than a load, computed where needed, and behind a segment, too */
     bool some_direct;
-    bool indexed;      /* ... and asks for an index in its row */
-    bool one_row;      /* what is not direct asks for indices: a gang's segments must lie in one row */
+    bool by_row;       /* what is not direct asks for indices: it is computed row by row */
     VEC(ir_id) extent; /* closed terms: all segments at hand must have numbers below */
     int64_t most;      /* elements of a segment: of operators that keep order, or may fail, there is no tree here */
     k_val over[SIZES]; /* how many of the segments at hand have more than so many elements */
@@ -91,12 +94,14 @@ static ir_id without_checks(sk_segments *x, sk_mixed *m, ir_id term)
     return n.n == 1 ? ir_op1(p, 0, (ir_op)n.op, in[0]) : ir_op2(p, 0, (ir_op)n.op, in[0], in[1]);
 }
 
+/* What asks for its place in the row is not read behind it: it may be the same in all rows, and end there. */
 static bool find_direct(sk_segments *x, sk_mixed *m, uint32_t i)
 {
     sk_lower *lw = x->lw;
-    uint32_t before = m->extent.n;
+    uint32_t before = m->extent.n, rank = lw->cluster->loop->rank;
     ir_id term = without_checks(x, m, m->term.at[i]);
-    if (term && sk_is_direct(lw, term, x->of.segment)) {
+    bool placed = term && rank > 1 && sk_mentions(lw, 1, &term, lw->at.at[rank - 1]);
+    if (term && !placed && sk_is_direct(lw, term, x->of.segment)) {
         m->term.at[i] = term;
         return true;
     }
@@ -122,14 +127,13 @@ static bool uses(sk_segments *x, const sk_mixed *m, ir_id variable)
     return sk_mentions(lw, stored->term.n, stored->term.at, variable);
 }
 
-static void find_indexed(sk_segments *x, sk_mixed *m)
+static bool asks_for_indices(sk_segments *x, const sk_mixed *m)
 {
     sk_lower *lw = x->lw;
-    unsigned rank = lw->cluster->loop->rank;
-    for (unsigned d = 0; d < rank && rank > 1; d++)
-        m->one_row |= uses(x, m, lw->at.at[d]);
-    for (uint32_t i = 0; i < m->term.n && rank > 1; i++)
-        m->indexed |= m->direct[i] && sk_mentions(lw, 1, &m->term.at[i], lw->at.at[rank - 1]);
+    bool asks = false;
+    for (unsigned d = 0; d < lw->cluster->loop->rank && lw->cluster->loop->rank > 1; d++)
+        asks |= uses(x, m, lw->at.at[d]);
+    return asks;
 }
 
 bool sk_open_mixed(sk_segments *x)
@@ -147,6 +151,9 @@ bool sk_open_mixed(sk_segments *x)
             return false;
     sk_mixed *m = arena_new(lw->arena, *m);
     m->plain = plain;
+    for (uint32_t i = 0; i < f->fold.n; i++)
+        m->quick = f->fold.at[i].extreme ? f->fold.at : m->quick;
+    m->exactly = m->quick ? k_decl(b, k_i64(b, 0), "exactly") : 0;
     find_terms(x, m);
     m->direct = arena_array(lw->arena, *m->direct, m->term.n);
     m->element = arena_array(lw->arena, *m->element, m->term.n);
@@ -155,7 +162,7 @@ bool sk_open_mixed(sk_segments *x)
         m->some_direct |= m->direct[i];
     }
     m->numbered = uses(x, m, x->of.segment);
-    find_indexed(x, m);
+    m->by_row = asks_for_indices(x, m);
     m->most = most_elements(x, m);
     for (uint32_t i = 0; i < m->term.n; i++)
         m->element[i] = m->direct[i] ? 0 : k_shared(b, m->type.at[i], (lanes + 1) * m->most, "element");
@@ -181,8 +188,6 @@ static k_val may_be_inner(sk_segments *x, const sk_segment *of)
     if (!x->of.gangs)
         inner =
             k_let(b, OP_AND, k_let(b, OP_GT, of->number, k_i64(b, 0), 0), k_let(b, OP_LT, behind, x->of.count, 0), 0);
-    else if (x->mixed->one_row)
-        inner = k_let(b, OP_LE, behind, x->of.count, 0);
     else
         inner = k_literal(b, T_BOOL, 1);
     for (uint32_t i = 0; i < x->mixed->extent.n; i++) {
@@ -192,18 +197,15 @@ static k_val may_be_inner(sk_segments *x, const sk_segment *of)
     return inner;
 }
 
-/* Where segments must end: what is read directly is read beyond that, in the row, or among all elements. */
-static k_val ends_early(sk_segments *x, const sk_segment *of, k_val lane, k_val end)
+/* Where segments must end: what is read directly is read beyond that, among all elements. */
+static k_val ends_early(sk_segments *x, k_val end)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
-    k_val beyond = k_i64(b, x->mixed->some_direct ? x->mixed->most : 0), row, number;
+    k_val beyond = k_i64(b, x->mixed->some_direct ? x->mixed->most : 0);
     if (!x->of.gangs)
         return k_let(b, OP_LE, end, sk_sub(lw, x->of.length, beyond), 0);
-    if (!x->mixed->indexed)
-        return k_let(b, OP_LE, sk_add(lw, end, beyond), sk_sub(lw, sk_slot(lw, 6, "work"), x->of.all), 0);
-    sk_gang_place(&x->of, of, lane, &row, &number);
-    return k_let(b, OP_LE, sk_add(lw, end, beyond), sk_mul(lw, sk_add(lw, row, k_i64(b, 1)), x->of.length), 0);
+    return k_let(b, OP_LE, sk_add(lw, end, beyond), sk_sub(lw, sk_slot(lw, 6, "work"), x->of.all), 0);
 }
 
 k_val sk_may_be_mixed(sk_segments *x, const sk_segment *of)
@@ -216,7 +218,7 @@ k_val sk_may_be_mixed(sk_segments *x, const sk_segment *of)
     k_if(b, may_be_inner(x, of));
     k_val lane = k_for_whole(b, all), begin = edge_of(x, of, lane), end = edge_of(x, of, sk_add(lw, lane, one));
     k_val length = sk_sub(lw, end, begin), least = k_i64(b, x->of.filled.n ? 1 : 0);
-    k_val inside = k_let(b, OP_AND, k_let(b, OP_GE, begin, zero, 0), ends_early(x, of, lane, end), 0);
+    k_val inside = k_let(b, OP_AND, k_let(b, OP_GE, begin, zero, 0), ends_early(x, end), 0);
     k_val brief =
         k_let(b, OP_AND, k_let(b, OP_GE, length, least, 0), k_let(b, OP_LE, length, k_i64(b, x->mixed->most), 0), 0);
     k_set(b, fine, k_count(b, k_let(b, OP_AND, inside, brief, 0)));
@@ -253,41 +255,66 @@ static void number_elements(sk_segments *x, const sk_segment *of)
     k_end(b);
 }
 
-static void compute_elements(sk_segments *x, const sk_segment *of)
+/* `count` elements from number `first` (0: the first one) of the segments at hand on, which is where `s` begins; they
+ * lie in its row if any asks for indices. */
+static void compute_stretch(sk_segments *x, const sk_segment *s, k_val first, k_val count)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
     const sk_mixed *m = x->mixed;
     const sk_outputs *stored = &x->folds.stored;
-    k_val end = edge_of(x, of, k_i64(b, x->folds.tree.lanes));
     VEC(ir_id) term = {0};
-    VEC(k_mem) to = {0};
-    uint32_t elements = 0;
-    if (m->numbered)
-        number_elements(x, of);
+    VEC(k_mem) memory = {0};
     for (uint32_t i = 0; i < m->term.n; i++)
         if (!m->direct[i]) {
             vec_push(lw->arena, &term, m->term.at[i]);
-            vec_push(lw->arena, &to, m->element[i]);
+            vec_push(lw->arena, &memory, m->element[i]);
         }
-    elements = term.n;
+    uint32_t elements = term.n;
     for (uint32_t i = 0; i < stored->term.n; i++)
         vec_push(lw->arena, &term, stored->term.at[i]);
-    if (!term.n)
-        return;
-    k_val *value = arena_array(lw->arena, *value, term.n), k = k_for_all(b, sk_sub(lw, end, of->base));
+    k_val *value = arena_array(lw->arena, *value, term.n), k = k_for_all(b, count);
+    k_val at = first ? sk_add(lw, first, k) : k;
     uint32_t mark = sk_scope(lw);
-    sk_use_segment(x, of);
+    sk_use_segment(x, s);
     if (m->numbered)
-        x->number = k_load(b, m->number, k);
+        x->number = k_load(b, m->number, at);
     x->folds.bind(x, k);
     sk_fetch(lw, m->term.n, m->term.at, &lw->at, k_i64(b, AHEAD), k_i64(b, 0));
     sk_emit(lw, term.n, term.at, value);
     for (uint32_t i = 0; i < elements; i++)
-        k_store(b, to.at[i], k, value[i]);
+        k_store(b, memory.at[i], at, value[i]);
     for (uint32_t i = 0; i < stored->term.n; i++)
         sk_fold_leave(&x->folds, i, value[elements + i]);
     sk_scope_end(lw, mark);
+    k_end(b);
+}
+
+static void compute_elements(sk_segments *x, const sk_segment *of)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    const sk_mixed *m = x->mixed;
+    bool any = x->folds.stored.term.n > 0;
+    for (uint32_t i = 0; i < m->term.n; i++)
+        any |= !m->direct[i];
+    if (m->numbered)
+        number_elements(x, of);
+    if (!any)
+        return;
+    k_val one = k_i64(b, 1), last = k_i64(b, x->folds.tree.lanes - 1), end = edge_of(x, of, sk_add(lw, last, one));
+    if (!m->by_row) {
+        compute_stretch(x, of, 0, sk_sub(lw, end, of->base));
+        return;
+    }
+    k_val last_row, number;
+    sk_gang_place(&x->of, of, last, &last_row, &number);
+    sk_segment s = *of;
+    s.row = k_for(b, of->row, sk_add(lw, last_row, one), false);
+    k_val begins = sk_mul(lw, s.row, x->of.length), ends = sk_add(lw, begins, x->of.length);
+    s.base = sk_max(lw, of->base, begins);
+    s.begin = sk_sub(lw, s.base, begins);
+    compute_stretch(x, &s, sk_sub(lw, s.base, of->base), sk_sub(lw, sk_min(lw, end, ends), s.base));
     k_end(b);
 }
 
@@ -369,11 +396,10 @@ static void go_through_tree(sk_segments *x, const sk_segment *of, k_val at, k_va
 }
 
 /* Those of more than SK_SHORT elements count. */
-static void longer_segments(sk_segments *x, const sk_segment *of)
+static void all_through_tree(sk_segments *x, const sk_segment *of)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
-    k_if(b, some_over(x, LONGER));
     k_val longest = some_over(x, LONGEST);
     k_val s = k_for(b, k_i64(b, 0), k_i64(b, x->folds.tree.lanes), false), begin = edge_of(x, of, s);
     k_val length = sk_sub(lw, edge_of(x, of, sk_add(lw, s, k_i64(b, 1))), begin), at = sk_sub(lw, begin, of->base);
@@ -383,6 +409,45 @@ static void longer_segments(sk_segments *x, const sk_segment *of)
     go_through_tree(x, of, at, length, s, SK_MIXED / 2);
     k_end(b);
     k_end(b);
+}
+
+/* Is there a total that comparisons have not settled? */
+static void note_unsettled(sk_segments *x, const sk_segment *of)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    sk_folds *f = &x->folds;
+    k_val lane = k_for_whole(b, k_i64(b, f->tree.lanes)), begin = edge_of(x, of, lane);
+    k_val length = sk_sub(lw, edge_of(x, of, sk_add(lw, lane, k_i64(b, 1))), begin);
+    k_val **total = sk_fold_kept(f, x->mixed->total, lane), unsettled = k_literal(b, T_BOOL, 0);
+    for (uint32_t i = 0; i < f->fold.n; i++)
+        for (uint32_t c = 0; c < f->fold.at[i].n; c++)
+            if (f->fold.at[i].extreme >> c & 1) {
+                k_val is = sk_fold_is_unsettled(f, &f->fold.at[i], c, k_get(b, total[i][c]));
+                unsettled = k_let(b, OP_OR, unsettled, is, 0);
+            }
+    unsettled = k_let(b, OP_AND, unsettled, k_let(b, OP_GT, length, k_i64(b, SK_SHORT), 0), 0);
+    k_set(b, x->mixed->exactly, k_count(b, unsettled));
+    k_end(b);
+}
+
+static void longer_segments(sk_segments *x, const sk_segment *of)
+{
+    k_builder *b = &x->lw->b;
+    const sk_mixed *m = x->mixed;
+    k_if(b, some_over(x, LONGER));
+    if (m->quick) {
+        k_if(b, k_let(b, OP_EQ, k_get(b, m->exactly), k_i64(b, 0), 0));
+        x->folds.fold.at = m->quick;
+        all_through_tree(x, of);
+        note_unsettled(x, of);
+        x->folds.fold.at = m->plain;
+        k_end(b);
+        k_if(b, k_let(b, OP_NE, k_get(b, m->exactly), k_i64(b, 0), 0));
+    }
+    all_through_tree(x, of);
+    if (m->quick)
+        k_end(b);
     k_end(b);
 }
 

@@ -1,9 +1,10 @@
 /* Sequential loops in which every lane walks its own row: loads and stores at X + k, where X differs between lanes by a
- * step, or, for loads, in any way, and k is the loop's counter. Gathering element by element wastes most of every cache
- * line; so the loop is cut into tiles of a few turns, rows are read whole and transposed in registers into a buffer
- * [turn][lane], and the turns read contiguous vectors from it. Stores go the other way. Where all that is done is to
- * read rows that begin anywhere, the turns get their vectors without a buffer. This is how folds and scans that must
- * keep their order reach the speed of memory (the W x W tiles of the architecture's section on emitters). */
+ * step, or, for loads, in any way, and k is the loop's counter; or at X - k, where X differs by a step. Gathering
+ * element by element wastes most of every cache line; so the loop is cut into tiles of a few turns, rows are read whole
+ * and transposed in registers into a buffer [turn][lane], and the turns read contiguous vectors from it. Stores go the
+ * other way. Where all that is done is to read rows that begin anywhere, the turns get their vectors without a buffer.
+ * This is how folds and scans that must keep their order reach the speed of memory (the W x W tiles of the
+ * architecture's section on emitters). */
 #include "emit/cpu/llvm/cg.h"
 
 enum { MOST_TERMS = 64, MOST_DENSE = 40, NOT_LINEAR = INT32_MIN };
@@ -20,6 +21,7 @@ typedef struct {
     struct {
         k_ref stmt;
         unsigned bytes;
+        bool falls; /* from the end of its row to the beginning; the buffer has the tile's elements in memory's order */
         cg_ref step, apart, buffer; /* step or apart: as in cg_rows */
         unsigned leader;            /* that other access */
         cg_ref shared, shift; /* it finds its elements so many turns on in the buffer of another access; NULL: never */
@@ -138,7 +140,8 @@ static bool walks_rows(plan *p, const k_stmt *s)
     if (index->shape == K_VARYING && !may_be_apart(p, s))
         return false;
     p->budget = MOST_TERMS;
-    return growth(p, s->in[0]) == 1;
+    int64_t grows = growth(p, s->in[0]);
+    return grows == 1 || (grows == -1 && index->shape != K_VARYING);
 }
 
 /* Does the loop touch the memory in another way than statement `own`? Then order between turns matters. */
@@ -170,7 +173,9 @@ static void add_access(plan *p, k_ref id)
         return;
     p->rows = rows;
     p->narrowest = narrowest;
+    p->budget = MOST_TERMS;
     p->access[p->accesses].stmt = id;
+    p->access[p->accesses].falls = growth(p, p->g->k->stmt.at[id].in[0]) < 0;
     p->access[p->accesses++].bytes = bytes;
 }
 
@@ -220,10 +225,10 @@ static void share_tiles(plan *p, unsigned k, cg_ref from)
     unsigned i = 0;
     for (; i < k; i++) {
         const k_stmt *o = &g->k->stmt.at[p->access[i].stmt];
-        if (o->op == K_LOAD && o->mem == s->mem && !p->access[i].shared && !p->access[i].apart)
+        if (o->op == K_LOAD && o->mem == s->mem && !p->access[i].shared && !p->access[i].apart && !p->access[i].falls)
             break;
     }
-    if (i == k || s->op != K_LOAD || p->access[k].apart || p->rows < 4 * SHIFT)
+    if (i == k || s->op != K_LOAD || p->access[k].apart || p->access[k].falls || p->rows < 4 * SHIFT)
         return;
     cg_ref zero = cg_i64(g, 0), shift = LLVMBuildSub(b, value_at(p, s->in[0], from, 0),
                                                      value_at(p, g->k->stmt.at[p->access[i].stmt].in[0], from, 0), "");
@@ -269,9 +274,12 @@ static void prepare(plan *p, cg_ref from)
     find_reach(p);
 }
 
+/* What `count` turns from this one on have of the rows. */
 static cg_rows rows_of(plan *p, unsigned i, cg_ref turn, cg_ref count)
 {
     const k_stmt *s = &p->g->k->stmt.at[p->access[i].stmt];
+    if (p->access[i].falls) /* the last turn has the first of these elements */
+        turn = LLVMBuildSub(p->g->b, LLVMBuildAdd(p->g->b, turn, count, ""), cg_i64(p->g, 1), "");
     return (cg_rows){.bytes = p->access[i].bytes,
                      .rows = p->rows,
                      .memory = memory_at(p, s, turn),
@@ -319,7 +327,7 @@ static void flush(plan *p, cg_ref turn, cg_ref count)
 /* Many rows read in turn are more streams than the memory likes. Where the rows of a gang lie one behind the other, as
  * those of the next gang do behind them, the next gang is prefetched in the order of its addresses, a tile's worth with
  * every tile. Else, or where that would be too far ahead, every row is prefetched some lines ahead. */
-static void look_ahead(plan *p, cg_rows *r, cg_ref turn, cg_ref from, cg_ref all)
+static void look_ahead(plan *p, cg_rows *r, bool falls, cg_ref turn, cg_ref from, cg_ref all)
 {
     cg *g = p->g;
     LLVMBuilderRef b = g->b;
@@ -334,10 +342,10 @@ static void look_ahead(plan *p, cg_rows *r, cg_ref turn, cg_ref from, cg_ref all
     cg_ref linear = LLVMBuildAnd(b, dense, near, "");
     cg_ref done = LLVMBuildSub(b, turn, from, "");
     cg_ref distance = cg_call(g, "llvm.umax", 1, &i64, 2, (cg_ref[]){gang, cg_i64(g, NEAR_AHEAD)});
-    /* r->memory has moved on by the turns done; in the order of addresses that is a tile of all lanes. */
-    distance =
-        LLVMBuildAdd(b, distance, LLVMBuildMul(b, done, LLVMBuildSub(b, lane_bytes, cg_i64(g, r->bytes), ""), ""), "");
-    distance = LLVMBuildSelect(b, linear, distance, cg_i64(g, ROW_AHEAD), "");
+    /* r->memory has moved on, or back, by the turns done; in the order of addresses that is a tile of all lanes. */
+    cg_ref moved = cg_i64(g, falls ? -(int64_t)r->bytes : (int64_t)r->bytes);
+    distance = LLVMBuildAdd(b, distance, LLVMBuildMul(b, done, LLVMBuildSub(b, lane_bytes, moved, ""), ""), "");
+    distance = LLVMBuildSelect(b, linear, distance, cg_i64(g, falls ? -ROW_AHEAD : ROW_AHEAD), "");
     r->ahead = LLVMBuildGEP2(b, g->i8, r->memory, &distance, 1, "");
     r->ahead_step = LLVMBuildSelect(b, linear, cg_i64(g, (int64_t)p->rows * r->bytes), r->step, "");
 }
@@ -380,7 +388,7 @@ static void fill_dense_or_tile(plan *p, unsigned i, cg_ref turn, cg_ref count, c
         cg_br(g, end);
         cg_at(g, no);
     }
-    look_ahead(p, &r, turn, from, all);
+    look_ahead(p, &r, p->access[i].falls, turn, from, all);
     cg_copy_tile(g, CG_FILL, &r);
     cg_br(g, end);
     cg_at(g, end);
@@ -405,7 +413,7 @@ static void fill(plan *p, cg_ref turn, cg_ref count, cg_ref from, cg_ref all)
     }
 }
 
-static void set_rows(plan *p, unsigned first_tile, cg_ref turn_in_tile)
+static void set_rows(plan *p, unsigned first_tile, cg_ref turn_in_tile, cg_ref count)
 {
     cg *g = p->g;
     for (unsigned i = 0; i < p->accesses; i++) {
@@ -417,6 +425,8 @@ static void set_rows(plan *p, unsigned first_tile, cg_ref turn_in_tile)
             low = LLVMBuildSelect(g->b, shared, low, cg_i64(g, 0), "");
         }
         cg_ref turn = low ? LLVMBuildSub(g->b, turn_in_tile, low, "") : turn_in_tile;
+        if (p->access[i].falls)
+            turn = LLVMBuildSub(g->b, LLVMBuildSub(g->b, count, cg_i64(g, 1), ""), turn_in_tile, "");
         cg_ref at = LLVMBuildMul(g->b, turn, cg_i64(g, (int64_t)g->lanes * p->access[i].bytes), "");
         g->tile[first_tile + i].row = LLVMBuildGEP2(g->b, g->i8, buffer, &at, 1, "");
     }
@@ -511,7 +521,7 @@ static void turns(plan *p, unsigned first_tile, const span *all, cg_ref start, c
     cg_at(g, body);
     cg_ref j = LLVMBuildPhi(g->b, g->i64, "j");
     cg_restore(g, outer, inside);
-    set_rows(p, first_tile, j);
+    set_rows(p, first_tile, j, count);
     cg_ref turn = LLVMBuildAdd(g->b, start, j, "");
     for (k_ref r = p->s->body; r; r = g->k->stmt.at[r].next)
         if (goes_across(p, r))
@@ -724,13 +734,14 @@ static void dense_turns(plan *p, int64_t from, int64_t columns)
     unsigned first_tile = g->tiles;
     cg_ref column[CG_MOST_TILES][CG_MOST_COLUMNS];
     for (unsigned i = 0; i < p->accesses; i++) {
-        cg_ref memory = memory_at(p, &g->k->stmt.at[p->access[i].stmt], cg_i64(g, from));
+        int64_t lowest = p->access[i].falls ? from + columns - 1 : from;
+        cg_ref memory = memory_at(p, &g->k->stmt.at[p->access[i].stmt], cg_i64(g, lowest));
         cg_dense_columns(g, p->access[i].bytes, (unsigned)columns, memory, is_far(p, i), column[i]);
         g->tile[g->tiles++] = (cg_tiled){.stmt = p->access[i].stmt};
     }
     for (int64_t j = 0; j < columns; j++) {
         for (unsigned i = 0; i < p->accesses; i++)
-            g->tile[first_tile + i].vector = column[i][j];
+            g->tile[first_tile + i].vector = column[i][p->access[i].falls ? columns - 1 - j : j];
         cg_define(g, p->s->dst, cg_i64(g, from + j));
         cg_list(g, p->s->body);
     }
