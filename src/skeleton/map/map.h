@@ -46,6 +46,9 @@ bool sk_is_of_a_lane(const sk_lower *lw, const sk_outputs *out, const sk_index *
 /* Sets a cluster's `of_lane`, `pairs`, `lane` and what belongs to it (map_lane.c). After sk_find_runs. */
 void sk_find_lanes(const sk_lower *lw, sk_cluster *c, const sk_outputs *out, const sk_index *at);
 
+/* Sets a cluster's `block_digits` and what belongs to it (map_blocks.c). After sk_find_lanes. */
+void sk_find_blocks(const sk_lower *lw, sk_cluster *c, const sk_outputs *out, const sk_index *at);
+
 /* sk_geometry.row of flat loops: the innermost extent, all of which is a lane's. */
 enum { SK_LANE_EXTENT = 32 /* bits further up */ };
 
