@@ -125,6 +125,8 @@ bool sk_launch_map_tiles(const sk_call *x, sk_geometry *g);
 void sk_build_map_tiles(sk_lower *lw);
 bool sk_launch_map_blocks(const sk_call *x, sk_geometry *g);
 void sk_build_map_blocks(sk_lower *lw);
+bool sk_launch_map_periods(const sk_call *x, sk_geometry *g);
+void sk_build_map_periods(sk_lower *lw);
 bool sk_launch_map_rows(const sk_call *x, sk_geometry *g);
 void sk_build_map_rows(sk_lower *lw);
 bool sk_launch_map_flat(const sk_call *x, sk_geometry *g);

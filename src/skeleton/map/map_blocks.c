@@ -19,155 +19,49 @@ enum {
 
 /* --- which loops --- */
 
-/* How a term depends on the lane. It is the same in all; or a number that is known; or a sum of such numbers, each of
- * which may be multiplied by what is the same in all lanes. */
-typedef enum { NOTHING_KNOWN, SHARED, NUMBERED, SUM } lanes_kind;
-
-typedef struct term_kind {
-    lanes_kind kind;
-    bool reads;       /* something in memory */
-    uint8_t mentions; /* bits: dimensions from the one on that blocks are neighbours in */
-} term_kind;
-
-typedef struct probe {
-    const ir_program *p;
-    const l_cluster *loop;
-    const sk_index *at;
-    unsigned column; /* the dimension that blocks are neighbours in; the ones behind it are of a block */
-    opt_ids ids;
-    term_kind *kind; /* of ids.at[i] in [i + 1]; [0]: of what is not there */
-    map64 number;    /* of a term in ids, plus 1 */
-} probe;
-
-static term_kind kind_of(const probe *l, ir_id term)
-{
-    return l->kind[map64_get(&l->number, term)];
-}
-
-static lanes_kind kind_of_operator(const probe *l, const ir_node *n)
-{
-    const ir_id *arg = l->p->arg.at + n->args;
-    bool shared = true, numbered = true;
-    for (uint32_t i = 0; i < n->n; i++) {
-        const lanes_kind k = kind_of(l, arg[i]).kind;
-        shared &= k == SHARED;
-        numbered &= k == NUMBERED || ir_at(l->p, arg[i])->kind == IR_CONST;
-        if (k == NOTHING_KNOWN)
-            return NOTHING_KNOWN;
-    }
-    if (shared || n->type != T_I64)
-        return shared ? SHARED : NOTHING_KNOWN;
-    const bool known =
-        n->op == OP_QUOT || n->op == OP_REM || n->op == OP_DIV || n->op == OP_MOD || n->op == OP_MIN || n->op == OP_MAX;
-    if (numbered && (known || n->op == OP_ADD || n->op == OP_SUB || n->op == OP_MUL))
-        return NUMBERED;
-    if (n->op == OP_ADD || n->op == OP_SUB)
-        return SUM;
-    const bool product = n->op == OP_MUL && (kind_of(l, arg[0]).kind == SHARED || kind_of(l, arg[1]).kind == SHARED);
-    return product ? SUM : NOTHING_KNOWN;
-}
-
-static lanes_kind find_kind(const probe *l, ir_id id)
-{
-    const ir_node *n = ir_at(l->p, id);
-    const unsigned d = sk_component(l->at, id);
-    if (d)
-        return d - 1 > l->column ? NUMBERED : d - 1 == l->column ? SUM : SHARED;
-    if (id == l->at->linear)
-        return SUM;
-    switch (n->kind) {
-    case IR_CONST:
-    case IR_DIM:
-        return SHARED;
-    case IR_WITHIN:
-        return kind_of(l, l->p->arg.at[n->args]).kind;
-    case IR_OP:
-        return kind_of_operator(l, n);
-    default:
-        return NOTHING_KNOWN;
-    }
-}
-
-static void find_kinds(probe *l, arena *a)
-{
-    l->kind = arena_array(a, term_kind, l->ids.n + 1);
-    for (uint32_t i = 0; i < l->ids.n; i++) { /* operands before users */
-        const ir_id id = l->ids.at[i];
-        const ir_node *n = ir_at(l->p, id);
-        const unsigned d = sk_component(l->at, id);
-        term_kind *k = &l->kind[i + 1];
-        k->kind = find_kind(l, id);
-        k->reads = n->kind == IR_READ;
-        k->mentions = d > l->column ? (uint8_t)(1u << (d - 1 - l->column)) : 0;
-        for (uint32_t o = 0; o < n->n; o++) {
-            k->reads |= kind_of(l, l->p->arg.at[n->args + o]).reads;
-            k->mentions |= kind_of(l, l->p->arg.at[n->args + o]).mentions;
-        }
-        map64_put(a, &l->number, id, i + 1);
-    }
-    l->kind[0] = (term_kind){0};
-}
-
 /* At most how many values a term has in a gang. */
-static int64_t values_of(const probe *l, ir_id term, int64_t together)
+static int64_t values_of(const sk_lanes *l, const l_cluster *loop, ir_id term, int64_t together)
 {
-    const unsigned mentions = kind_of(l, term).mentions;
+    const unsigned mentions = sk_lanes_term_of(l, term).mentions;
     int64_t n = mentions & 1 ? together : 1, extent;
-    for (unsigned d = l->column + 1; d < l->loop->rank; d++)
-        if (mentions >> (d - l->column) & 1 && ir_extent_constant(l->p, l->loop->shape[d], &extent))
+    for (unsigned d = l->column + 1; d < loop->rank; d++)
+        if (mentions >> (d - l->column) & 1 && ir_extent_constant(l->p, loop->shape[d], &extent))
             n *= extent;
     return n;
 }
 
 /* Stretches of memory that a gang reads: one for all lanes whose indices only differ by numbers that are known. */
-static int64_t stretches_of(const probe *l, const ir_node *read, int64_t together)
+static int64_t stretches_of(const sk_lanes *l, const l_cluster *loop, const ir_node *read, int64_t together)
 {
     const ir_id *index = l->p->arg.at + read->args;
     int64_t n = 1, extent;
     bool known = true; /* how far apart the elements are that differ in this component by one */
     for (uint32_t k = read->n; k-- > 0;) {
-        n *= known ? 1 : values_of(l, index[k], together);
+        n *= known ? 1 : values_of(l, loop, index[k], together);
         known &= (read->flags & IR_LINEAR) || ir_extent_constant(l->p, ir_info(l->p, read->array)->shape[k], &extent);
     }
     return n;
 }
 
-/* Some elements are computed twice, so they do not say that they are; loops have long code as it is; and where only
- * some lanes read it is not known which. */
-static bool suits(const probe *l)
-{
-    for (uint32_t i = 0; i < l->ids.n; i++) {
-        const ir_node *n = ir_at(l->p, l->ids.at[i]);
-        const ir_id *arg = l->p->arg.at + n->args;
-        if (n->kind == IR_LOOP || (n->kind == IR_OP && ir_ops[n->op].flags & OP_TRACES) ||
-            (n->kind == IR_COND && (kind_of(l, arg[1]).reads || kind_of(l, arg[2]).reads)))
-            return false;
-        for (uint32_t k = 0; k < n->n && n->kind == IR_READ; k++)
-            if (kind_of(l, arg[k]).kind == NOTHING_KNOWN)
-                return false;
-    }
-    return true;
-}
-
 /* Does the last index of some read depend on which element of its block it is for? Else elements of lanes that have a
  * block each lie in rows, which need no permutation before they are stored. */
-static bool reads_in_blocks(const probe *l)
+static bool reads_in_blocks(const sk_lanes *l)
 {
     bool found = false;
     for (uint32_t i = 0; i < l->ids.n; i++) {
         const ir_node *n = ir_at(l->p, l->ids.at[i]);
-        found |= n->kind == IR_READ && n->n && kind_of(l, l->p->arg.at[n->args + n->n - 1]).mentions > 1;
+        found |= n->kind == IR_READ && n->n && sk_lanes_term_of(l, l->p->arg.at[n->args + n->n - 1]).mentions > 1;
     }
     return found;
 }
 
 /* Are stretches long enough to be loaded as a whole? */
-static bool reads_stretches(const probe *l, int64_t lanes, int64_t together)
+static bool reads_stretches(const sk_lanes *l, const l_cluster *loop, int64_t lanes, int64_t together)
 {
     enum { LEAST = 4 /* lanes */ };
     for (uint32_t i = 0; i < l->ids.n; i++) {
         const ir_node *n = ir_at(l->p, l->ids.at[i]);
-        if (n->kind == IR_READ && stretches_of(l, n, together) * LEAST > lanes)
+        if (n->kind == IR_READ && stretches_of(l, loop, n, together) * LEAST > lanes)
             return false;
     }
     return true;
@@ -208,19 +102,18 @@ void sk_find_blocks(const sk_lower *lw, sk_cluster *c, const sk_outputs *out, co
 {
     int64_t elements;
     const unsigned digits = digits_of_blocks(lw, c, &elements);
-    probe l = {.p = lw->l->ir, .loop = c->loop, .at = at, .column = c->loop->rank - digits - 1};
+    sk_lanes l = {.p = lw->l->ir, .at = at, .column = c->loop->rank - digits - 1};
     if (!digits || c->loop->flops > MOST_FLOPS)
         return;
-    opt_reach(lw->l->ir, lw->arena, out->term.n, out->term.at, &l.ids);
+    sk_find_lanes_terms(&l, lw, out);
     if (l.ids.n > MOST_TERMS)
         return;
-    find_kinds(&l, lw->arena);
     const int64_t most = REGISTERS * SK_LINE / sk_widest(lw->l, &l.ids, out->term.n, out->term.at);
     int64_t together = blocks_together(elements, smaller(most, MOST_ELEMENTS));
-    if (!reads_stretches(&l, together * elements, together))
+    if (!reads_stretches(&l, c->loop, together * elements, together))
         together = 1;
-    if (!suits(&l) || !reads_in_blocks(&l) || !reads_stretches(&l, together * elements, together) ||
-        together * elements < FEWEST_LANES)
+    if (!sk_lanes_know_reads(&l) || !reads_in_blocks(&l) ||
+        !reads_stretches(&l, c->loop, together * elements, together) || together * elements < FEWEST_LANES)
         return;
     c->block_digits = (uint8_t)digits;
     c->block_elements = (uint8_t)elements;

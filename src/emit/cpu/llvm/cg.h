@@ -346,7 +346,8 @@ void cg_load(cg *g, k_ref id);
 cg_ref cg_load_pieces(cg *g, const k_stmt *s); /* pieces.c: NULL if the index is no row in pieces */
 /* offsets.c: the elements that are known constants away from what all lanes share; NULL: they are not. */
 cg_ref cg_load_offsets(cg *g, const k_stmt *s);
-/* i1: a comparison of such an index with a number that all lanes share holds in all lanes that are on; NULL: it is none. */
+/* i1: a comparison of such an index with a number that all lanes share holds in all lanes that are on; NULL: it is
+ * none. */
 cg_ref cg_offsets_hold(cg *g, const k_stmt *s);
 void cg_store(cg *g, k_ref id);
 /* Emits stores past the caches that stand together, from `first` on, if there are several. Returns how many. */
