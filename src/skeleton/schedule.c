@@ -29,6 +29,8 @@ static const schedule table[SK_VARIANTS] = {
     [SK_MAP_STAGED] = {OF_PLAIN, "map_staged", sk_launch_map_staged, sk_build_map_staged},
     [SK_MAP_SHARED] = {OF_PLAIN, "map_shared", sk_launch_map_shared, sk_build_map_shared},
     [SK_MAP_TILES] = {OF_PLAIN, "map_tiles", sk_launch_map_tiles, sk_build_map_tiles},
+    [SK_MAP_BLOCKS] = {OF_PLAIN, "map_blocks", sk_launch_map_blocks, sk_build_map_blocks},
+    [SK_MAP_PERIODS] = {OF_PLAIN, "map_periods", sk_launch_map_periods, sk_build_map_periods},
     [SK_MAP_ROWS] = {OF_PLAIN, "map_rows", sk_launch_map_rows, sk_build_map_rows},
     [SK_MAP_FLAT] = {OF_PLAIN, "map", sk_launch_map_flat, sk_build_map_flat},
     [SK_GROUP_STENCIL] = {OF_STENCIL, "stencil", sk_launch_group_stencil, sk_build_group_stencil},
@@ -123,7 +125,8 @@ static void stream_rows(const sk_call *x, sk_geometry *g)
 {
     enum { LONG = 32 << 10 };
     const l_cluster *loop = x->c->loop;
-    const bool rows = g->variant == SK_MAP_ROWS || g->variant == SK_STENCIL;
+    const bool rows = g->variant == SK_MAP_ROWS || g->variant == SK_MAP_BLOCKS || g->variant == SK_MAP_PERIODS ||
+                      g->variant == SK_STENCIL;
     const bool tiles = g->variant == SK_MAP_ACROSS || g->variant == SK_MAP_STAGED || g->variant == SK_MAP_ALONG;
     if (!g->stream || x->o->group || !(rows || tiles))
         return;

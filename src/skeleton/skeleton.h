@@ -53,6 +53,9 @@ typedef struct sk_cluster {
     bool lane_knows;          /* ... it is known where they read */
     bool of_lane;             /* innermost extents are small and known, and all of them is one lane's; */
     bool pairs;               /* ... those of one dimension: rows are those of the two innermost ones */
+    uint8_t block_digits;     /* so many innermost dimensions are blocks, all of which a gang may have; 0: none are */
+    uint8_t block_elements, blocks_together; /* of a block; of a gang */
+    uint8_t period;           /* rows are cut into gangs of so many positions, by which they are divided; 0: they are not */
     uint8_t row_cuts;         /* a loop over a row is cut at so many places, where index arithmetic changes its form */
     uint8_t row_bytes;        /* gangs along a row may overlap; of the widest element. 0: they may not */
     uint8_t across;           /* 1 + the dimension where the run begins that reads lie together along, but not along the
@@ -160,7 +163,9 @@ typedef enum {
                       innermost goes through shared memory */
     SK_MAP_SHARED, /* several rows at a time, a gang along them: elements that are loops over what these share */
     SK_MAP_TILES,  /* the same, a gang being a tile of a few rows: elements that loop until a condition of their own */
-    SK_MAP_ROWS,   /* the same, gangs along rows: index components are loop variables */
+    SK_MAP_BLOCKS, /* blocks of small and known innermost dimensions, a gang having all elements of some */
+    SK_MAP_PERIODS, /* rows, a gang having all positions of one quotient by a number */
+    SK_MAP_ROWS,   /* rows and columns, gangs along rows: index components are loop variables */
     SK_MAP_FLAT,   /* one loop over all elements; index components by division where needed */
     SK_GROUP_STENCIL, /* devices with a `group`: a thread computes some neighbouring rows and columns */
     SK_STENCIL,    /* bands of rows, columns in tiles, interior and borders apart */

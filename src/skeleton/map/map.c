@@ -58,7 +58,7 @@ static bool suits_tiles(sk_lower *lw, const sk_outputs *out, const sk_index *at)
     return loop && at->rank == 2;
 }
 
-static sk_directions directions_of_rows(const sk_lower *lw, ir_id linear, unsigned column)
+sk_directions sk_directions_of_rows(const sk_lower *lw, ir_id linear, unsigned column)
 {
     const sk_space *s = &lw->space;
     sk_directions d = {.along = 1, .moving = {linear}};
@@ -111,10 +111,12 @@ void sk_map_prepare(sk_cluster *c, arena *a)
     sk_find_runs(c->l->ir, c, a, out.term.n, out.term.at, &lw.at);
     sk_open_space(&lw);
     c->tiles = c->uses_index && suits_tiles(&lw, &out, &lw.at);
-    sk_directions d = directions_of_rows(&lw, lw.at.linear, c->loop->rank - (unsigned)c->inner);
+    sk_directions d = sk_directions_of_rows(&lw, lw.at.linear, c->loop->rank - (unsigned)c->inner);
     uint32_t cuts = sk_find_stretches(&lw, out.term.n, out.term.at, &d).n;
     c->row_cuts = (uint8_t)(cuts < UINT8_MAX ? cuts : UINT8_MAX);
     sk_find_lanes(&lw, c, &out, &lw.at);
+    sk_find_blocks(&lw, c, &out, &lw.at);
+    sk_find_periods(&lw, c, &out, &lw.at);
     c->row_bytes = bytes_where_gangs_may_overlap(&lw, c, &out, &lw.at);
     c->across = sk_find_across(&lw, c, &out, &lw.at);
     c->across_lanes = sk_lanes_for(lw.l, a, out.term.n, out.term.at, none.vector_bytes);
@@ -572,7 +574,7 @@ void sk_build_map_rows(sk_lower *lw)
     else
         sk_bind_runs(lw, 0, e.column, row);
     e.first = sk_add(lw, sk_mul(lw, row, columns), left);
-    sk_directions d = directions_of_rows(lw, lw->at.linear, e.column);
+    sk_directions d = sk_directions_of_rows(lw, lw->at.linear, e.column);
     e.cuts = sk_find_stretches(lw, out.term.n, out.term.at, &d);
     e.factor = (sk_factor){.by = 1};
     if (pairs) {

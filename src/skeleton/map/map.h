@@ -2,6 +2,7 @@
 #ifndef SN_SKELETON_MAP_H
 #define SN_SKELETON_MAP_H
 
+#include "skeleton/element/forms.h"
 #include "skeleton/element/interleave.h"
 #include "skeleton/variants.h"
 
@@ -45,6 +46,52 @@ sk_factor sk_lane_factor(const sk_lower *lw, const sk_outputs *out, const sk_ind
 bool sk_is_of_a_lane(const sk_lower *lw, const sk_outputs *out, const sk_index *at);
 /* Sets a cluster's `of_lane`, `pairs`, `lane` and what belongs to it (map_lane.c). After sk_find_runs. */
 void sk_find_lanes(const sk_lower *lw, sk_cluster *c, const sk_outputs *out, const sk_index *at);
+
+/* The variables of a loop along rows, of the run of dimensions that begins at `column`. */
+sk_directions sk_directions_of_rows(const sk_lower *lw, ir_id linear, unsigned column);
+
+/* How a term depends on the lane. It is the same in all; or a number that is known; or a sum of such numbers, each of
+ * which may be multiplied by what is the same in all lanes. */
+typedef enum { SK_LANES_UNKNOWN, SK_LANES_SHARED, SK_LANES_NUMBERED, SK_LANES_SUM } sk_lanes_kind;
+
+typedef struct sk_lanes_term {
+    sk_lanes_kind kind;
+    bool reads;       /* something in memory */
+    uint8_t mentions; /* bits: dimensions from the one on that lanes go along */
+} sk_lanes_term;
+
+/* Quotients and remainders, by divisors of `by`, of a term that grows by one from position to position. */
+typedef struct sk_period {
+    int64_t by; /* 0: there are none */
+    ir_id of;
+    uint32_t n;
+    ir_id term[SK_MOST_DIVIDED];
+} sk_period;
+
+/* What is known of the terms of gangs whose lanes go along dimension `column`, or a run that begins there: of a period,
+ * which a gang has all of, or the elements of blocks, whose dimensions are the ones behind it (period: NULL). */
+typedef struct sk_lanes {
+    const ir_program *p;
+    const sk_index *at;
+    unsigned column;
+    const sk_period *period;
+    opt_ids ids;
+    sk_lanes_term *term; /* of ids.at[i] in [i + 1]; [0]: of what is not there */
+    map64 number;        /* of a term in ids, plus 1 */
+} sk_lanes;
+
+/* Of what is stored; p, at, column and period are set. */
+void sk_find_lanes_terms(sk_lanes *l, const sk_lower *lw, const sk_outputs *out);
+sk_lanes_term sk_lanes_term_of(const sk_lanes *l, ir_id term);
+/* Is it known of all reads where lanes read? And is there nothing that loops, or says what it computes: gangs may run
+ * twice. */
+bool sk_lanes_know_reads(const sk_lanes *l);
+
+/* Sets a cluster's `block_digits` and what belongs to it (map_blocks.c). After sk_find_lanes. */
+void sk_find_blocks(const sk_lower *lw, sk_cluster *c, const sk_outputs *out, const sk_index *at);
+
+/* Sets a cluster's `period` (map_periods.c). After sk_find_lanes. */
+void sk_find_periods(const sk_lower *lw, sk_cluster *c, const sk_outputs *out, const sk_index *at);
 
 /* sk_geometry.row of flat loops: the innermost extent, all of which is a lane's. */
 enum { SK_LANE_EXTENT = 32 /* bits further up */ };

@@ -83,6 +83,70 @@ static void insert(rows *r, k_val k)
     }
 }
 
+/* --- rows of a few elements, as many as the program says: all of a row is in registers --- */
+
+enum { MOST_KNOWN = 8 };
+
+/* How many there are; 0: that is not known, or they are too many, or each comparison has long code. */
+static int64_t known_length(const sk_sort *s)
+{
+    const l_cluster *loop = s->lw->cluster->loop;
+    int64_t length;
+    const bool known = ir_extent_constant(s->lw->l->ir, loop->shape[loop->rank - 1], &length);
+    return known && length >= 1 && length <= MOST_KNOWN && !s->less && s->n * length <= 2 * MOST_KNOWN ? length : 0;
+}
+
+typedef struct known_row {
+    k_val *x, *order; /* component c of element k at k * n + c; what keys are compared by, likewise */
+} known_row;
+
+/* Element k and the one before it change places if that is their order. */
+static void exchange(rows *r, known_row *row, int64_t k)
+{
+    k_builder *b = &r->s.lw->b;
+    const uint32_t n = r->s.n;
+    k_val *x = row->x + k * n, *order = row->order + k * n;
+    const k_val before = sk_order_before(b, r->s.keys, order, order - n);
+    for (uint32_t c = 0; c < n; c++) {
+        const k_val right = x[c], left = *(x + c - n), of_right = order[c], of_left = *(order + c - n);
+        x[c] = k_select(b, before, left, right);
+        *(x + c - n) = k_select(b, before, right, left);
+        if (c >= r->s.keys)
+            continue;
+        order[c] = k_select(b, before, of_left, of_right);
+        *(order + c - n) = k_select(b, before, of_right, of_left);
+    }
+}
+
+static void sort_known_rows(rows *r, k_val first, k_val count, int64_t length)
+{
+    sk_lower *lw = r->s.lw;
+    k_builder *b = &lw->b;
+    const uint32_t n = r->s.n;
+    known_row of = {arena_array(lw->arena, k_val, (size_t)length * n),
+                    arena_array(lw->arena, k_val, (size_t)length * n)};
+    const k_val row = sk_add(lw, first, k_for_all(b, count)), begin = sk_mul(lw, row, k_i64(b, length));
+    for (int64_t k = 0; k < length; k++) {
+        const uint32_t mark = sk_scope(lw);
+        const k_val linear = sk_add(lw, begin, k_i64(b, k));
+        sk_sort_bind(&r->s, row, k_i64(b, k), linear);
+        sk_sort_element(&r->s, 0, n, linear, of.x + k * n);
+        for (uint32_t c = 0; c < r->s.keys; c++)
+            of.order[k * n + c] = order_of(r, c, of.x[k * n + c]);
+        sk_scope_end(lw, mark);
+    }
+    lw->element = row;
+    for (int64_t k = 1; k < length; k++)
+        for (int64_t to = k; to > 0; to--)
+            exchange(r, &of, to);
+    for (uint32_t c = 0; c < n; c++)
+        for (int64_t k = 0; k < length; k++)
+            k_store(b, r->s.to[c], sk_add(lw, begin, k_i64(b, k)), of.x[k * n + c]);
+    k_end(b);
+}
+
+/* --- rows of any number --- */
+
 /* The rows of a gang, `first` being that of its first lane. */
 static void sort_rows(rows *r, k_val first, k_val count, k_val n)
 {
@@ -110,6 +174,22 @@ static void sort_rows(rows *r, k_val first, k_val count, k_val n)
     k_end(b);
 }
 
+static void make_room(rows *r, const ir_array *info, int64_t lanes)
+{
+    const uint32_t n = r->s.n;
+    r->room = arena_array(r->s.lw->arena, k_mem, n);
+    r->order = arena_array(r->s.lw->arena, k_mem, n);
+    r->x = arena_array(r->s.lw->arena, k_val, n);
+    r->x_order = arena_array(r->s.lw->arena, k_val, n);
+    for (uint32_t c = 0; c < n; c++) {
+        r->room[c] = k_shared(&r->s.lw->b, info->type[c], SK_SORT_SHORT * lanes, "room");
+        bool kept = keeps_order(info, c);
+        r->order[c] =
+            kept ? k_shared(&r->s.lw->b, ir_type_unsigned(ir_type_size(info->type[c])), SK_SORT_SHORT * lanes, "order")
+                 : 0;
+    }
+}
+
 /* slots: 0 row length, 1 rows, 2 gangs a piece */
 void sk_build_sort_lanes(sk_lower *lw)
 {
@@ -118,22 +198,18 @@ void sk_build_sort_lanes(sk_lower *lw)
     const ir_array *info = ir_info(lw->l->ir, lw->cluster->loop->op.at[0].term);
     const int64_t lanes = sk_sort_lanes(info, lw->options->vector_bytes);
     sk_sort_begin(&r->s, lw, (uint16_t)lanes, true, true);
-    const uint32_t n = r->s.n;
     r->lanes = k_i64(b, lanes);
-    r->room = arena_array(lw->arena, k_mem, n);
-    r->order = arena_array(lw->arena, k_mem, n);
-    r->x = arena_array(lw->arena, k_val, n);
-    r->x_order = arena_array(lw->arena, k_val, n);
-    for (uint32_t c = 0; c < n; c++) {
-        r->room[c] = k_shared(b, info->type[c], SK_SORT_SHORT * lanes, "room");
-        bool kept = keeps_order(info, c);
-        r->order[c] =
-            kept ? k_shared(b, ir_type_unsigned(ir_type_size(info->type[c])), SK_SORT_SHORT * lanes, "order") : 0;
-    }
+    const int64_t known = known_length(&r->s);
+    if (!known)
+        make_room(r, info, lanes);
     k_val length = sk_slot(lw, 0, "row_length"), all = sk_slot(lw, 1, "rows"), some = sk_slot(lw, 2, "gangs_a_piece");
     k_val begin = sk_mul(lw, sk_mul(lw, k_piece(b), some), r->lanes), left = sk_sub(lw, all, begin);
     k_val up = k_i64(b, lanes - 1), gangs = k_let(b, OP_QUOT, sk_add(lw, left, up), r->lanes, 0);
     k_val gang = k_for(b, k_i64(b, 0), sk_min(lw, some, gangs), false), done = sk_mul(lw, gang, r->lanes);
-    sort_rows(r, sk_add(lw, begin, done), sk_min(lw, r->lanes, sk_sub(lw, left, done)), length);
+    const k_val first = sk_add(lw, begin, done), count = sk_min(lw, r->lanes, sk_sub(lw, left, done));
+    if (known)
+        sort_known_rows(r, first, count, known);
+    else
+        sort_rows(r, first, count, length);
     k_end(b);
 }

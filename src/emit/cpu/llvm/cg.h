@@ -345,6 +345,11 @@ void cg_scatter(cg *g, cg_ref vector, cg_ref pointers, unsigned align); /* of th
 void cg_load(cg *g, k_ref id);
 cg_ref cg_load_table(cg *g, k_mem m, cg_ref index); /* table.c: NULL if the memory does not lie in registers */
 cg_ref cg_load_pieces(cg *g, const k_stmt *s); /* pieces.c: NULL if the index is no row in pieces */
+/* offsets.c: the elements that are known constants away from what all lanes share; NULL: they are not. */
+cg_ref cg_load_offsets(cg *g, const k_stmt *s);
+/* i1: a comparison of such an index with a number that all lanes share holds in all lanes that are on; NULL: it is
+ * none. */
+cg_ref cg_offsets_hold(cg *g, const k_stmt *s);
 void cg_store(cg *g, k_ref id);
 /* Emits stores past the caches that stand together, from `first` on, if there are several. Returns how many. */
 unsigned cg_store_streams(cg *g, k_ref first);

@@ -79,7 +79,7 @@ static cg_ref surely_holds(cg *g, k_val condition)
             return NULL;
         else if (is_comparison(s) && linear(g, s->in[0]) && linear(g, s->in[1]))
             one = ends_hold(g, s);
-        else if (is_comparison(s) && (one = cg_spread_holds(g, s)) != NULL)
+        else if (is_comparison(s) && ((one = cg_offsets_hold(g, s)) != NULL || (one = cg_spread_holds(g, s)) != NULL))
             ;
         else if (s->op == K_LET && s->sub == OP_AND && n + 2 <= MOST_TERMS) {
             open[n++] = s->in[0];

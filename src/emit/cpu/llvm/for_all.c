@@ -109,6 +109,15 @@ static void body(cg *g, loop *l, LLVMBasicBlockRef end)
     cg_br(g, end);
 }
 
+/* The mask of the only gang there is, as a constant. */
+static void mask_single(cg *g, int64_t count)
+{
+    cg_ref lane[256];
+    for (int64_t i = 0; i < g->lanes; i++)
+        lane[i] = LLVMConstInt(g->i1, i < count, false);
+    g->mask = (cg_mask){.on = LLVMConstVector(lane, g->lanes), .some = true, .first = cg_i64(g, count)};
+}
+
 /* Sets the mask of a gang that need not be whole. Returns how many threads it has: lanes that are off because they are
  * before the first thread count. */
 static cg_ref mask_gang(cg *g, loop *l)
@@ -127,6 +136,10 @@ static cg_ref mask_gang(cg *g, loop *l)
     }
     if (g->lanes == 1) {
         g->mask = (cg_mask){.some = true};
+        return n;
+    }
+    if (literal_count(g, l->s, &count) && count > 0 && count < g->lanes && !g->part && !l->peeled) {
+        mask_single(g, count);
         return n;
     }
     g->mask = (cg_mask){.on = cg_mask_first(g, n), .some = true, .first = g->part || l->peeled ? NULL : n};
@@ -296,16 +309,27 @@ static void gangs_that_overlap(cg *g, loop *l)
     cg_at(g, end);
 }
 
-/* Exactly one gang, whole or not, and nothing that could start it again: masks are constants. */
-static void single_gang(cg *g, loop *l, bool whole)
+/* Exactly one gang, whose lanes are numbered by constants, as its mask is. Where CHECKs may fail there is another body,
+ * which reports, if the gang may run twice. */
+static void single_gang(cg *g, loop *l, int64_t count)
 {
-    l->whole = l->masked = cg_block(g, "single");
+    const bool again = l->facts->checks > 0, first = !again || l->twice;
+    l->whole = cg_block(g, "single");
+    l->masked = first && again ? cg_block(g, "again") : l->whole;
     l->latch = cg_block(g, "end_all");
     l->base = cg_i64(g, 0);
     cg_br(g, l->whole);
-    if (whole)
+    if (first && count == g->lanes) {
         whole_body(g, l, l->masked);
-    else
+    } else if (first && again) {
+        cg_at(g, l->whole);
+        mask_single(g, count);
+        g->restart = l->masked;
+        g->alive = NULL;
+        g->gang_end = l->latch;
+        body(g, l, l->latch);
+    }
+    if (again || count < g->lanes)
         masked_body(g, l, NULL);
     cg_at(g, l->latch);
 }
@@ -354,7 +378,7 @@ void cg_for_all(cg *g, k_ref id)
     l.count = cg_scalar(g, l.s->in[0]);
     l.twice = whole || (l.s->sub != K_FEW && g->lanes > 1 && !l.facts->parts && l.facts->statements <= MOST_TWICE &&
                         (repeatable || !l.facts->checks));
-    bool single = literal_count(g, l.s, &count) && count > 0 && count <= g->lanes && !l.facts->checks;
+    bool single = literal_count(g, l.s, &count) && count > 0 && count <= g->lanes;
     if (l.s->sub != K_WHOLE && l.s->sub != K_FEW && !(single && count < g->lanes) && !l.facts->parts)
         l.part = cg_stagger(g, l.s, l.facts);
     l.staggers = l.part != 0;
@@ -369,7 +393,7 @@ void cg_for_all(cg *g, k_ref id)
     g->thread = true;
     g->alike = !l.staggers && cg_find_alike(g, l.s);
     if (single)
-        single_gang(g, &l, count == g->lanes);
+        single_gang(g, &l, count);
     else if (overlap)
         gangs_that_overlap(g, &l);
     else

@@ -421,6 +421,7 @@ static cg_ref load_one(cg *g, LLVMTypeRef type, cg_ref pointer, unsigned align)
 static cg_ref load_any(cg *g, const k_stmt *s, cg_ref index)
 {
     cg_ref pieces = index || g->k->mem.at[s->mem].every ? NULL : cg_load_pieces(g, s);
+    pieces = pieces || index ? pieces : cg_load_offsets(g, s);
     pieces = pieces || index ? pieces : cg_load_spread(g, s);
     if (pieces)
         return pieces;

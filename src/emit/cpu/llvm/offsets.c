@@ -1,0 +1,381 @@
+/* Loads of a gang whose lanes are numbered by constants: the only gang of its FOR_ALL. An index is then often a sum of
+ * numbers that all lanes share, times numbers that are known of each lane: x[i + quot(lane, 8), j + rem(lane, 8)].
+ * Lanes that share the former are a group, and read a stretch of memory. Each stretch is loaded as a whole, and
+ * permutations by constants bring its elements to their lanes. A gather would take an access for each lane. */
+#include "emit/cpu/llvm/cg.h"
+
+enum { MOST_LANES = 128, MOST_TERMS = 4, MOST_DEPTH = 12, MOST_LOADS = 32, REGISTER = 64 };
+
+/* factor * number[lane]; a factor that is NULL is 1. */
+typedef struct term {
+    cg_ref factor;
+    int64_t number[MOST_LANES];
+} term;
+
+typedef struct sum {
+    cg_ref shared; /* the same in all lanes */
+    unsigned terms;
+    term term[MOST_TERMS];
+} sum;
+
+static const k_stmt *definition(const cg *g, k_val v)
+{
+    const k_value *x = &g->k->value.at[v];
+    return x->kind == KV_RESULT ? &g->k->stmt.at[x->def] : NULL;
+}
+
+/* Division as C has it, or rounded down; nothing is known of a division by zero. */
+static bool divide(ir_op op, int64_t x, int64_t y, int64_t *out)
+{
+    if (y <= 0)
+        return false;
+    int64_t quotient = x / y, rest = x % y;
+    if ((op == OP_DIV || op == OP_MOD) && rest < 0) {
+        quotient--;
+        rest += y;
+    }
+    *out = op == OP_DIV || op == OP_QUOT ? quotient : rest;
+    return true;
+}
+
+static bool compute(ir_op op, int64_t x, int64_t y, int64_t *out)
+{
+    switch (op) {
+    case OP_ADD:
+        return !__builtin_add_overflow(x, y, out);
+    case OP_SUB:
+        return !__builtin_sub_overflow(x, y, out);
+    case OP_MUL:
+        return !__builtin_mul_overflow(x, y, out);
+    case OP_MIN:
+        *out = x < y ? x : y;
+        return true;
+    case OP_MAX:
+        *out = x > y ? x : y;
+        return true;
+    case OP_QUOT:
+    case OP_DIV:
+    case OP_REM:
+    case OP_MOD:
+        return divide(op, x, y, out);
+    default:
+        return false;
+    }
+}
+
+/* The numbers of a value that only depends on which lane it is. */
+static bool is_known(const cg *g, k_val v, unsigned depth, int64_t *number)
+{
+    const k_value *x = &g->k->value.at[v];
+    const k_stmt *s = definition(g, v);
+    int64_t other[MOST_LANES];
+    if (x->kind == KV_LITERAL) {
+        for (unsigned i = 0; i < g->lanes; i++)
+            number[i] = ir_i64_bits(T_I64, x->bits);
+        return x->type == T_I64;
+    }
+    if (!s || x->type != T_I64 || depth == MOST_DEPTH)
+        return false;
+    if (s->op == K_FOR_ALL) {
+        for (unsigned i = 0; i < g->lanes; i++)
+            number[i] = i;
+        return x->shape != K_UNIFORM;
+    }
+    if (s->op != K_LET || ir_ops[s->sub].arity != 2 || !is_known(g, s->in[0], depth + 1, number) ||
+        !is_known(g, s->in[1], depth + 1, other))
+        return false;
+    for (unsigned i = 0; i < g->lanes; i++)
+        if (!compute((ir_op)s->sub, number[i], other[i], &number[i]))
+            return false;
+    return true;
+}
+
+static cg_ref times(cg *g, cg_ref factor, cg_ref by)
+{
+    return factor ? LLVMBuildMul(g->b, factor, by, "") : by;
+}
+
+/* Of a constant `by`, terms without a factor stay such terms. */
+static bool multiply(cg *g, sum *x, cg_ref by)
+{
+    const bool constant = LLVMIsAConstantInt(by) != NULL;
+    x->shared = LLVMBuildMul(g->b, x->shared, by, "");
+    for (unsigned i = 0; i < x->terms; i++) {
+        term *t = &x->term[i];
+        if (!constant)
+            t->factor = times(g, t->factor, by);
+        for (unsigned l = 0; l < g->lanes && constant; l++)
+            if (__builtin_mul_overflow(t->number[l], LLVMConstIntGetSExtValue(by), &t->number[l]))
+                return false;
+    }
+    return true;
+}
+
+/* x += y, or x -= y; terms of the same factor become one. */
+static bool add(cg *g, sum *x, const sum *y, bool less)
+{
+    x->shared = less ? LLVMBuildSub(g->b, x->shared, y->shared, "") : LLVMBuildAdd(g->b, x->shared, y->shared, "");
+    for (unsigned i = 0; i < y->terms; i++) {
+        unsigned at = 0;
+        while (at < x->terms && x->term[at].factor != y->term[i].factor)
+            at++;
+        if (at == MOST_TERMS)
+            return false;
+        if (at == x->terms)
+            x->term[x->terms++] = (term){.factor = y->term[i].factor};
+        for (unsigned l = 0; l < g->lanes; l++)
+            if (!compute(less ? OP_SUB : OP_ADD, x->term[at].number[l], y->term[i].number[l], &x->term[at].number[l]))
+                return false;
+    }
+    return true;
+}
+
+static bool split(cg *g, k_val v, unsigned depth, sum *out)
+{
+    const k_value *x = &g->k->value.at[v];
+    const k_stmt *s = definition(g, v);
+    *out = (sum){.shared = cg_i64(g, 0)};
+    if (x->type != T_I64 || depth == MOST_DEPTH)
+        return false;
+    if (x->shape == K_UNIFORM) {
+        out->shared = cg_scalar(g, v);
+        return true;
+    }
+    if (is_known(g, v, depth, out->term[0].number)) {
+        out->terms = 1;
+        return true;
+    }
+    if (!s || s->op != K_LET)
+        return false;
+    sum other;
+    if (s->sub == OP_ADD || s->sub == OP_SUB)
+        return split(g, s->in[0], depth + 1, out) && split(g, s->in[1], depth + 1, &other) &&
+               add(g, out, &other, s->sub == OP_SUB);
+    if (s->sub != OP_MUL)
+        return false;
+    const bool swapped = g->k->value.at[s->in[0]].shape == K_UNIFORM;
+    return g->k->value.at[s->in[!swapped]].shape == K_UNIFORM && split(g, s->in[swapped], depth + 1, out) &&
+           multiply(g, out, cg_scalar(g, s->in[!swapped]));
+}
+
+/* How many lanes are on, the first ones, if that is known of a gang whose lanes are numbered by constants; else 0. */
+static unsigned known_lanes(const cg *g)
+{
+    if (!g->thread || g->lanes > MOST_LANES || g->lanes < 2 || !LLVMIsAConstantInt(g->thread_base) ||
+        LLVMConstIntGetSExtValue(g->thread_base))
+        return 0;
+    if (!g->mask.on)
+        return g->lanes;
+    return g->mask.first && LLVMIsAConstantInt(g->mask.first) ? (unsigned)LLVMConstIntGetSExtValue(g->mask.first) : 0;
+}
+
+/* --- comparisons --- */
+
+/* The least and the greatest one of lanes that differ by constants; overflow: i1, they are not such numbers. */
+static bool find_ends(cg *g, k_val v, unsigned lanes, cg_ref *end, cg_ref *overflow)
+{
+    LLVMTypeRef i64 = g->i64;
+    sum x;
+    if (!split(g, v, 0, &x) || x.terms > 1 || (x.terms && x.term[0].factor))
+        return false;
+    int64_t least = x.terms ? x.term[0].number[0] : 0, most = least;
+    for (unsigned l = 0; l < lanes && x.terms; l++) {
+        least = x.term[0].number[l] < least ? x.term[0].number[l] : least;
+        most = x.term[0].number[l] > most ? x.term[0].number[l] : most;
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        cg_ref both =
+            cg_call(g, "llvm.sadd.with.overflow", 1, &i64, 2, (cg_ref[]){x.shared, cg_i64(g, i ? most : least)});
+        end[i] = LLVMBuildExtractValue(g->b, both, 0, "");
+        cg_ref wraps = LLVMBuildExtractValue(g->b, both, 1, "");
+        *overflow = i ? LLVMBuildOr(g->b, *overflow, wraps, "") : wraps;
+    }
+    return true;
+}
+
+cg_ref cg_offsets_hold(cg *g, const k_stmt *s)
+{
+    const unsigned lanes = known_lanes(g);
+    const bool swapped = g->k->value.at[s->in[0]].shape == K_UNIFORM;
+    cg_ref end[2], overflow, in[3] = {0};
+    if (!lanes || g->k->value.at[s->in[0]].type != T_I64 || g->k->value.at[s->in[!swapped]].shape != K_UNIFORM ||
+        !find_ends(g, s->in[swapped], lanes, end, &overflow))
+        return NULL;
+    cg_ref holds = LLVMBuildNot(g->b, overflow, "");
+    in[!swapped] = cg_scalar(g, s->in[!swapped]);
+    for (unsigned i = 0; i < 2; i++) {
+        in[swapped] = end[i];
+        holds = LLVMBuildAnd(g->b, holds, cg_op(g, (ir_op)s->sub, T_I64, T_BOOL, in), "");
+    }
+    return holds;
+}
+
+/* --- loads --- */
+
+/* Elements from..from + n - 1 of a stretch that begins where a lane's group does, in a vector. */
+typedef struct piece {
+    unsigned leader; /* first lane of the group */
+    int64_t from;
+    unsigned n;
+    cg_ref vector;
+} piece;
+
+typedef struct stretches {
+    cg *g;
+    const sum *index;
+    unsigned lanes, bytes, in_register;
+    unsigned leader[MOST_LANES]; /* of each lane */
+    int64_t offset[MOST_LANES];
+    unsigned pieces;
+    piece piece[MOST_LOADS];
+} stretches;
+
+static bool same_group(const sum *x, unsigned a, unsigned b)
+{
+    for (unsigned i = 0; i < x->terms; i++)
+        if (x->term[i].factor && x->term[i].number[a] != x->term[i].number[b])
+            return false;
+    return true;
+}
+
+static void find_groups(stretches *s)
+{
+    for (unsigned l = 0; l < s->lanes; l++) {
+        s->leader[l] = l;
+        s->offset[l] = 0;
+        for (unsigned i = 0; i < s->index->terms; i++)
+            if (!s->index->term[i].factor)
+                s->offset[l] = s->index->term[i].number[l];
+        for (unsigned k = 0; k < l && s->leader[l] == l; k++)
+            if (s->leader[k] == k && same_group(s->index, k, l))
+                s->leader[l] = k;
+    }
+}
+
+/* A stretch is read in vectors of a register's size, or a smaller power of two, the last of which ends where it does.
+ */
+static bool add_stretch(stretches *s, unsigned leader)
+{
+    int64_t low = s->offset[leader], high = low;
+    for (unsigned l = leader; l < s->lanes; l++) {
+        if (s->leader[l] != leader)
+            continue;
+        low = s->offset[l] < low ? s->offset[l] : low;
+        high = s->offset[l] > high ? s->offset[l] : high;
+    }
+    unsigned n = s->in_register;
+    if (high - low >= (int64_t)n * MOST_LOADS)
+        return false;
+    while (n > high - low + 1)
+        n /= 2;
+    for (int64_t at = low; at <= high; at += n) {
+        if (s->pieces == MOST_LOADS)
+            return false;
+        s->piece[s->pieces++] = (piece){.leader = leader, .from = at + n - 1 > high ? high - n + 1 : at, .n = n};
+    }
+    return true;
+}
+
+/* Shuffles of two registers take as long as elements of some gathers. */
+static bool find_pieces(stretches *s)
+{
+    enum { LANES_OF_A_PIECE = 3 };
+    find_groups(s);
+    for (unsigned l = 0; l < s->lanes; l++)
+        if (s->leader[l] == l && !add_stretch(s, l))
+            return false;
+    return s->pieces * LANES_OF_A_PIECE <= s->lanes;
+}
+
+static cg_ref load_piece(const stretches *s, k_mem m, const piece *p)
+{
+    cg *g = s->g;
+    cg_ref at = LLVMBuildAdd(g->b, s->index->shared, cg_i64(g, p->from), "");
+    for (unsigned i = 0; i < s->index->terms; i++) {
+        const term *t = &s->index->term[i];
+        if (t->factor && t->number[p->leader])
+            at = LLVMBuildAdd(g->b, at, LLVMBuildMul(g->b, t->factor, cg_i64(g, t->number[p->leader]), ""), "");
+    }
+    LLVMTypeRef type = LLVMVectorType(LLVMIntTypeInContext(g->context, 8 * s->bytes), p->n);
+    return cg_aligned(LLVMBuildLoad2(g->b, type, cg_element(g, m, at), ""), s->bytes);
+}
+
+/* The lanes of a register from `first` on that are in the piece, and not in one before it; false: there are none. */
+static bool lanes_of_piece(const stretches *s, const piece *p, unsigned first, bool *there, int *from)
+{
+    bool any = false;
+    for (unsigned i = 0; i < s->in_register; i++) {
+        const unsigned l = first + i;
+        from[i] = -1;
+        if (l >= s->lanes || there[i] || s->leader[l] != p->leader || s->offset[l] < p->from ||
+            s->offset[l] >= p->from + p->n)
+            continue;
+        from[i] = (int)(s->offset[l] - p->from);
+        there[i] = any = true;
+    }
+    return any;
+}
+
+/* A piece as a register. */
+static cg_ref widened(const stretches *s, const piece *p)
+{
+    return cg_lanes_from(s->g, p->vector, 0, s->in_register);
+}
+
+/* x, and in the lanes that are in the piece its elements. */
+static cg_ref with_piece(const stretches *s, cg_ref x, const piece *p, const bool *before, const int *from)
+{
+    const unsigned n = s->in_register;
+    int index[REGISTER];
+    for (unsigned i = 0; i < n; i++)
+        index[i] = from[i] >= 0 ? (int)n + from[i] : before[i] ? (int)i : -1;
+    return p->n == n ? cg_permute(s->g, x, p->vector, n, index) : cg_shuffle(s->g, x, widened(s, p), n, index);
+}
+
+static cg_ref only_piece(const stretches *s, const piece *p, const int *from)
+{
+    const unsigned n = s->in_register;
+    bool in_order = true;
+    for (unsigned i = 0; i < n; i++)
+        in_order &= from[i] < 0 || from[i] == (int)i;
+    if (in_order)
+        return widened(s, p);
+    return p->n == n ? cg_permute(s->g, p->vector, NULL, n, from) : cg_shuffle(s->g, p->vector, NULL, n, from);
+}
+
+static cg_ref register_of(const stretches *s, unsigned first)
+{
+    bool there[REGISTER] = {0}, before[REGISTER];
+    int from[REGISTER];
+    cg_ref x = NULL;
+    for (unsigned i = 0; i < s->pieces; i++) {
+        const piece *p = &s->piece[i];
+        memcpy(before, there, sizeof(there));
+        if (lanes_of_piece(s, p, first, there, from))
+            x = x ? with_piece(s, x, p, before, from) : only_piece(s, p, from);
+    }
+    LLVMTypeRef element = LLVMIntTypeInContext(s->g->context, 8 * s->bytes);
+    return x ? x : cg_zero(LLVMVectorType(element, s->in_register));
+}
+
+cg_ref cg_load_offsets(cg *g, const k_stmt *s)
+{
+    const k_memory *m = &g->k->mem.at[s->mem];
+    const unsigned lanes = known_lanes(g), bytes = (unsigned)ir_type_size((ir_type)m->type);
+    stretches of = {.g = g, .lanes = lanes, .bytes = bytes};
+    sum index;
+    if (!lanes || m->every || m->space == K_PRIVATE || !split(g, s->in[0], 0, &index))
+        return NULL;
+    of.index = &index;
+    of.in_register = g->cpu.register_bytes / bytes < g->lanes ? g->cpu.register_bytes / bytes : g->lanes;
+    if (!find_pieces(&of))
+        return NULL;
+    for (unsigned i = 0; i < of.pieces; i++)
+        of.piece[i].vector = load_piece(&of, s->mem, &of.piece[i]);
+    cg_ref part[MOST_LANES];
+    const unsigned parts = g->lanes / of.in_register;
+    for (unsigned i = 0; i < parts; i++)
+        part[i] = register_of(&of, i * of.in_register);
+    LLVMTypeRef vector = LLVMVectorType(cg_stored(g, (ir_type)m->type), g->lanes);
+    return LLVMBuildBitCast(g->b, cg_joined(g, parts, part), vector, "");
+}
