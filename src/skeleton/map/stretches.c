@@ -7,7 +7,8 @@ enum {
     MOST_TERMS = 400,
     LEAST_PERIOD = 16 /* elements of a stretch that take longer one by one than a gang that is not whole */
 };
-static const int64_t farthest = INT64_C(1) << 60; /* sums of such numbers do not wrap */
+/* Sums of such numbers do not wrap; nor do they if each step has several positions. */
+static const int64_t farthest = INT64_C(1) << 60, farthest_step = INT64_C(1) << 44;
 
 /* --- which terms --- */
 
@@ -116,6 +117,12 @@ typedef struct stretch {
     k_val state[SK_MOST_CUTS]; /* SIGN: x < y (or x <= y, as the term asks); ZERO: x = y; PERIOD: x div y */
 } stretch;
 
+/* Positions of so many steps of what the cuts are made of. */
+static k_val positions_of(stretch *t, k_val steps)
+{
+    return t->of->each ? sk_mul(t->lw, steps, t->of->each) : steps;
+}
+
 static ir_op operator_of(const stretch *t, uint32_t k)
 {
     return (ir_op)ir_at(t->lw->l->ir, t->cuts->cut[k].term)->op;
@@ -137,6 +144,8 @@ static void at_start(stretch *t)
         sk_emit(lw, 2, (ir_id[]){t->cuts->cut[k].x, t->cuts->cut[k].y}, both);
         t->x[k] = both[0];
         t->y[k] = both[1];
+        if (t->cuts->cut[k].kind == SK_CUT_EXTREME) /* others are made of it */
+            sk_bind(lw, t->cuts->cut[k].term, both[0]);
     }
     sk_scope_end(lw, mark);
 }
@@ -151,8 +160,9 @@ static k_val moderate(stretch *t, k_val all, k_val x)
     k_builder *b = &t->lw->b;
     if (t->lw->out->k->value.at[x].kind == KV_LITERAL)
         return all;
-    all = and(t, all, k_let(b, OP_GE, x, k_i64(b, -farthest), 0));
-    return and(t, all, k_let(b, OP_LE, x, k_i64(b, farthest), 0));
+    const int64_t most = t->of->each ? farthest_step : farthest;
+    all = and(t, all, k_let(b, OP_GE, x, k_i64(b, -most), 0));
+    return and(t, all, k_let(b, OP_LE, x, k_i64(b, most), 0));
 }
 
 /* Are positions of cuts computed without wrapping, and the loop and its periods long enough? Of several cuts, gangs
@@ -199,6 +209,7 @@ static void bind_cut(stretch *t, uint32_t k)
     case OP_MAX:
         sk_emit(lw, 1, &c->x, &x);
         sk_bind(lw, c->term, x);
+        sk_stand_for(lw, c->term, c->x);
         return;
     default: /* MOD, REM */
         sk_emit(lw, 1, &c->x, &x);
@@ -250,7 +261,7 @@ static void in_periods(stretch *t, uint32_t k, k_val low, k_val high)
     k_end(b);
 }
 
-/* The first position behind the cut of a comparison; of ZERO the one at which both are equal. */
+/* The first position behind the cut of a comparison; of ZERO the first one at which both are equal. */
 static k_val place_of(stretch *t, uint32_t k)
 {
     sk_lower *lw = t->lw;
@@ -259,13 +270,24 @@ static k_val place_of(stretch *t, uint32_t k)
     k_val at = up ? sk_sub(lw, t->y[k], t->x[k]) : sk_sub(lw, t->x[k], t->y[k]);
     if (c->kind == SK_CUT_SIGN && with_equal(operator_of(t, k)))
         at = sk_add(lw, at, k_i64(&lw->b, up ? 1 : -1));
-    return c->kind == SK_CUT_SIGN && !up ? sk_add(lw, at, k_i64(&lw->b, 1)) : at;
+    return positions_of(t, c->kind == SK_CUT_SIGN && !up ? sk_add(lw, at, k_i64(&lw->b, 1)) : at);
 }
 
 typedef struct places { /* where stretches begin */
     uint32_t n;
     k_val at[2 * SK_MOST_CUTS];
 } places;
+
+/* Are both equal at the positions from `low` on, up to the next place? */
+static k_val equal_from(stretch *t, k_val place, k_val low)
+{
+    sk_lower *lw = t->lw;
+    k_builder *b = &lw->b;
+    if (!t->of->each)
+        return k_let(b, OP_EQ, low, place, 0);
+    k_val end = sk_add(lw, place, t->of->each);
+    return k_let(b, OP_AND, k_let(b, OP_GE, low, place, 0), k_let(b, OP_LT, low, end, 0), 0);
+}
 
 /* What is known from `low` on, up to the next place. */
 static void know(stretch *t, const k_val *place, k_val low)
@@ -274,7 +296,7 @@ static void know(stretch *t, const k_val *place, k_val low)
     for (uint32_t k = 0; k < t->cuts->n; k++) {
         const sk_cut *c = &t->cuts->cut[k];
         if (c->kind == SK_CUT_ZERO)
-            t->state[k] = k_let(b, OP_EQ, low, place[k], 0);
+            t->state[k] = equal_from(t, place[k], low);
         if (c->kind == SK_CUT_SIGN)
             t->state[k] = k_let(b, c->step > 0 ? OP_LT : OP_GE, low, place[k], 0);
     }
@@ -293,7 +315,7 @@ static void between(stretch *t, k_val low, k_val high)
             continue;
         place[k] = all.at[all.n++] = place_of(t, k);
         if (c->kind == SK_CUT_ZERO)
-            all.at[all.n++] = sk_add(lw, place[k], one);
+            all.at[all.n++] = sk_add(lw, place[k], positions_of(t, one));
     }
     if (!all.n) {
         in_periods(t, 0, low, high);
@@ -323,9 +345,9 @@ static void find_middle(stretch *t, k_val *low, k_val *high)
             continue;
         k_val apart = c->step > 0 ? sk_sub(lw, t->y[k], t->x[k]) : sk_sub(lw, t->x[k], t->y[k]);
         if ((operator_of(t, k) == OP_MIN) == (c->step > 0))
-            *high = sk_min(lw, *high, sk_add(lw, apart, k_i64(b, 1)));
+            *high = sk_min(lw, *high, positions_of(t, sk_add(lw, apart, k_i64(b, 1))));
         else
-            *low = sk_max(lw, *low, apart);
+            *low = sk_max(lw, *low, positions_of(t, apart));
     }
 }
 
