@@ -159,30 +159,6 @@ static void checked_reads(void **state)
     both("[h,w,c]T -> [h,w,c]T", far, "f32", SMALL, 3, 90, 3, 2, 100, 4, 2, 300, 1, 0, 5, 3);
 }
 
-static void says_of(sn_context *cx, sn_body body, char *message, size_t size)
-{
-    enum { H = 5, W = 90, C = 3 };
-    static float in[H * W * C], out[H * W * C];
-    sn_program *p = sn_compile_at(SN_HERE, cx, "[h,w,c]f32 -> [h,w,c]f32", body);
-    assert_non_null(p);
-    assert_int_equal(sn_call(p, sn_in(in, H, W, C), sn_into(out, H, W, C)), SN_OUT_OF_RANGE);
-    strncpy(message, sn_message(cx), size - 1);
-    sn_drop(p);
-}
-
-/* The same element of the result, the same index and the same extent. */
-static void says_where(void **state)
-{
-    (void)state;
-    sn_body body[] = {SN_BODY(part_too_large), SN_BODY(before_first), SN_BODY(far)};
-    for (size_t i = 0; i < sizeof body / sizeof *body; i++) {
-        char cpu[1000] = "", interpreter[1000] = "";
-        says_of(both_cpu(), body[i], cpu, sizeof cpu);
-        says_of(both_interpreter(), body[i], interpreter, sizeof interpreter);
-        assert_string_equal(cpu, interpreter);
-    }
-}
-
 /* --- several dimensions behind, and reads that are no run --- */
 
 static sn_scalar of_four_at(void *env, sn_scalar i, sn_scalar j, sn_scalar a, sn_scalar c)
@@ -247,6 +223,49 @@ static void dimensions_and_arrays(void **state)
     both("[n,m,2]T -> [n,m]T", divergence, "f32 u8 f64", SMALL, 0, 0, 1, 1, 1, 5, 3, 70, 2, 300, 3, 1000);
 }
 
+/* Rows of several gangs, and of less than one, of images that are large enough for a kernel of their own. */
+static sn_scalar filtered_at(void *env, sn_scalar i, sn_scalar j, sn_scalar c)
+{
+    const sn_acc *in = env;
+    sn_scalar n = sn_extent(in[0], 0), m = sn_extent(in[0], 1), sum = sn_index(in[1], 0, 0, c);
+    for (int k = 0; k < 9; k++) {
+        sn_scalar y = sn_add(i, k / 3 - 1), u = sn_add(j, k % 3 - 1);
+        sn_scalar inside = sn_and(sn_and(sn_ge(y, 0), sn_lt(y, n)), sn_and(sn_ge(u, 0), sn_lt(u, m)));
+        sn_scalar x = sn_index(in[0], clamped(y, n), clamped(u, m), c);
+        sum = sn_add(sum, sn_mul(sn_if(inside, x, 3), sn_index(in[1], k / 3, k % 3, c)));
+    }
+    return sum;
+}
+
+static sn_acc filtered(sn_acc a, sn_acc weights)
+{
+    sn_acc in[] = {a, weights};
+    return sn_generate(sn_shape_of(a), sn_closure(filtered_at, in));
+}
+
+static sn_scalar of_one_row_at(void *env, sn_scalar i, sn_scalar j, sn_scalar c)
+{
+    const sn_acc *in = env;
+    sn_scalar x = sn_if(sn_eq(j, 2), sn_index(in[0], i, 0, c), there(in[0], i, j, c, 1, -1));
+    return sn_mul(x, sn_index(in[1], c));
+}
+
+static sn_acc of_one_row(sn_acc a, sn_acc channel)
+{
+    sn_acc in[] = {a, channel};
+    return sn_generate(sn_shape_of(a), sn_closure(of_one_row_at, in));
+}
+
+#define FEATURES 9, 33, 16, 30, 40, 10, 5, 40, 33, 700, 1, 16, 300, 2, 17, 1, 300, 20, 90, 3, 45, 3, 9, 700, 40, 21, 6
+
+static void features(void **state)
+{
+    (void)state;
+    both("[h,w,c]T, [3,3,c]T -> [h,w,c]T", filtered, "f32 u8", SMALL, FEATURES);
+    both("[h,w,c]T, [c]T -> [h,w,c]T", of_one_row, "f32 u8 f64", SMALL, FEATURES);
+    both("[h,w,16]T, [16]T -> [h,w,16]T", of_one_row, "f32", SMALL, 9, 33, 70, 11, 300, 2, 300, 1);
+}
+
 /* --- larger and smaller pictures --- */
 
 static sn_scalar twice_at(void *env, sn_scalar i, sn_scalar j, sn_scalar c)
@@ -294,7 +313,38 @@ static void sizes(void **state)
     both("[n,5]T -> [k,5]T", frames, "i16 f32", SMALL, 0, 1, 5, 1111);
     both("[h,w,c]T -> [k,l,c]T", half, "f32 u8", SMALL, 0, 0, 0, 3, 3, 3, 31, 200, 3, 20, 300, 2, 90, 90, 4, 40, 80, 8,
          30, 90, 16, 30, 90, 10);
-    both("[h,w,c]T -> [h,w,c]T", half_too_large, "f32", SMALL, 31, 200, 3, 90, 90, 2, 40, 80, 8);
+    both("[h,w,c]T -> [h,w,c]T", half_too_large, "f32", SMALL, 31, 200, 3, 90, 90, 2, 40, 80, 8, 30, 90, 16);
+}
+
+static sn_scalar every_second_at(void *env, sn_scalar i, sn_scalar j, sn_scalar c)
+{
+    return sn_index(*(sn_acc *)env, i, sn_mul(j, 2), c);
+}
+OF(every_second, every_second_at)
+
+static void says_of(sn_context *cx, sn_body body, int64_t channels, char *message, size_t size)
+{
+    enum { H = 10, W = 90, MOST = 16 };
+    static float in[H * W * MOST], out[H * W * MOST];
+    sn_program *p = sn_compile_at(SN_HERE, cx, "[h,w,c]f32 -> [h,w,c]f32", body);
+    assert_non_null(p);
+    assert_int_equal(sn_call(p, sn_in(in, H, W, channels), sn_into(out, H, W, channels)), SN_OUT_OF_RANGE);
+    strncpy(message, sn_message(cx), size - 1);
+    sn_drop(p);
+}
+
+/* The same element of the result, the same index and the same extent. */
+static void says_where(void **state)
+{
+    (void)state;
+    sn_body body[] = {SN_BODY(part_too_large), SN_BODY(before_first), SN_BODY(far), SN_BODY(every_second)};
+    for (size_t i = 0; i < 2 * sizeof body / sizeof *body; i++) {
+        const int64_t channels = i % 2 ? 16 : 3;
+        char cpu[1000] = "", interpreter[1000] = "";
+        says_of(both_cpu(), body[i / 2], channels, cpu, sizeof cpu);
+        says_of(both_interpreter(), body[i / 2], channels, interpreter, sizeof interpreter);
+        assert_string_equal(cpu, interpreter);
+    }
 }
 
 /* What is read moved lies as it does where the loop is. */
@@ -318,9 +368,13 @@ static void no_index_is_divided(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(borders),    cmocka_unit_test(checked_reads),
-        cmocka_unit_test(says_where), cmocka_unit_test(dimensions_and_arrays),
-        cmocka_unit_test(sizes),      cmocka_unit_test(no_index_is_divided),
+        cmocka_unit_test(borders),
+        cmocka_unit_test(checked_reads),
+        cmocka_unit_test(says_where),
+        cmocka_unit_test(dimensions_and_arrays),
+        cmocka_unit_test(features),
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(no_index_is_divided),
     };
     return cmocka_run_group_tests_name("map_moved", tests, both_open, both_close);
 }

@@ -70,6 +70,14 @@ static sk_directions directions_of_rows(const sk_lower *lw, ir_id linear, unsign
     return d;
 }
 
+static sk_directions directions_of_dimension(const sk_lower *lw, unsigned dimension)
+{
+    sk_directions d = {.along = 1, .moving = {lw->at.at[dimension]}, .between = true};
+    for (unsigned i = 0; i < dimension; i++)
+        d.fixed[d.still++] = lw->at.at[i];
+    return d;
+}
+
 /* Elements may be computed twice, but for their traces. */
 static uint8_t bytes_where_gangs_may_overlap(sk_lower *lw, const sk_cluster *c, const sk_outputs *out,
                                              const sk_index *at)
@@ -223,7 +231,7 @@ static void begin_flat(void *env, k_val position)
 static void few_flat(void *env, k_val from, k_val count)
 {
     elements *e = env;
-    sk_for_few_positions(e->lw, from, count, &(sk_positions){e, begin_flat, store_element, 0});
+    sk_for_few_positions(e->lw, from, count, &(sk_positions){e, begin_flat, store_element, 0, false});
 }
 
 static k_val begin_interleaved(void *env, k_val position, k_val before)
@@ -294,7 +302,7 @@ static void stretches_of_lanes(elements *e, k_val start, k_val count,
     e->begin_of_lane = begin;
     k_val lanes = k_let(b, OP_QUOT, sk_sub(lw, count, e->head), by, 0);
     k_val tail = sk_add(lw, e->head, sk_mul(lw, lanes, by)), zero = k_i64(b, 0);
-    sk_for_stretches(lw, &e->lane_cuts, lanes, &(sk_positions){e, begin_lane, store_lane, 0});
+    sk_for_stretches(lw, &e->lane_cuts, lanes, &(sk_positions){e, begin_lane, store_lane, 0, false});
     k_val side = k_for(b, zero, k_i64(b, 2), false), before = k_let(b, OP_EQ, side, zero, 0);
     single(e, k_select(b, before, zero, tail), k_select(b, before, e->head, sk_sub(lw, count, tail)));
     k_end(b);
@@ -305,9 +313,7 @@ static void stretches_of_lanes(elements *e, k_val start, k_val count,
 static void find_lane_cuts(elements *e, const sk_outputs *out, unsigned d)
 {
     const sk_lower *lw = e->lw;
-    sk_directions of = {.along = 1, .moving = {lw->at.at[d]}, .between = true};
-    for (unsigned i = 0; i < d; i++)
-        of.fixed[of.still++] = lw->at.at[i];
+    const sk_directions of = directions_of_dimension(lw, d);
     e->lane_cuts = sk_find_stretches(lw, out->term.n, out->term.at, &of);
     if (!e->lane_cuts.n)
         e->factor = sk_factor_of_divided(lw, &e->factor, out->term.n, out->term.at, lw->at.at[d]);
@@ -379,7 +385,7 @@ static k_val elements_at_places(elements *e, k_val count, unsigned places, void 
 /* Periods begin anywhere in a line, as rows do. */
 static void flat_elements(elements *e, k_val count)
 {
-    sk_positions of = {e, begin_flat, has_periods(&e->cuts) ? store_in_row : store_element, 0};
+    sk_positions of = {e, begin_flat, has_periods(&e->cuts) ? store_in_row : store_element, 0, false};
     unsigned places = places_of(e);
     if (places > 1)
         count = elements_at_places(e, count, places, begin_flat);
@@ -432,7 +438,7 @@ static void begin_of_pair(void *env, k_val position)
 static void few_of_pairs(void *env, k_val from, k_val count)
 {
     elements *e = env;
-    sk_for_few_positions(e->lw, from, count, &(sk_positions){e, begin_of_pair, store_element, 0});
+    sk_for_few_positions(e->lw, from, count, &(sk_positions){e, begin_of_pair, store_element, 0, false});
 }
 
 static void begin_column(void *env, k_val position)
@@ -450,13 +456,13 @@ static void row_elements(elements *e, k_val count)
     unsigned places = places_of(e);
     if (places > 1)
         count = elements_at_places(e, count, places, begin_column);
-    sk_for_stretches(e->lw, &e->cuts, count, &(sk_positions){e, begin_column, store_in_row, 0});
+    sk_for_stretches(e->lw, &e->cuts, count, &(sk_positions){e, begin_column, store_in_row, 0, false});
 }
 
 static void few_columns(void *env, k_val from, k_val count)
 {
     elements *e = env;
-    sk_for_few_positions(e->lw, from, count, &(sk_positions){e, begin_column, store_element, 0});
+    sk_for_few_positions(e->lw, from, count, &(sk_positions){e, begin_column, store_element, 0, false});
 }
 
 static k_val begin_interleaved_column(void *env, k_val position, k_val before)
@@ -469,7 +475,8 @@ static k_val begin_interleaved_column(void *env, k_val position, k_val before)
 static void gang_of(elements *e, k_val first, int64_t lanes)
 {
     e->gang = lanes;
-    sk_for_whole_positions(e->lw, first, k_i64(&e->lw->b, lanes), &(sk_positions){e, begin_column, store_in_row, 0});
+    sk_for_whole_positions(e->lw, first, k_i64(&e->lw->b, lanes),
+                           &(sk_positions){e, begin_column, store_in_row, 0, false});
 }
 
 /* Whole gangs, and at the end of the row a smaller one, which may compute again what the one before it has: one that is
@@ -560,6 +567,59 @@ void sk_build_map_flat(sk_lower *lw)
     build_flat(lw, false);
 }
 
+/* Short rows along one dimension, for each place in those before it: what only these decide is decided once, and cuts
+ * along the dimension are between rows. */
+typedef struct row_of_rows {
+    elements *e;
+    sk_row_gangs gangs;
+    unsigned dimension;
+    k_val number, from, extent; /* of the rows; the first row's index, and the extent of the dimension */
+    k_val columns, count;       /* of each row, and of these in the piece */
+} row_of_rows;
+
+static void begin_row(void *env, k_val position)
+{
+    row_of_rows *r = env;
+    sk_lower *lw = r->e->lw;
+    k_val index = sk_add(lw, r->from, position);
+    k_val row = sk_add(lw, sk_mul(lw, r->number, r->extent), index);
+    sk_bind_run(lw, r->dimension, index);
+    r->e->first = sk_add(lw, sk_mul(lw, row, r->columns), r->e->left);
+}
+
+static void store_row(void *env)
+{
+    row_of_rows *r = env;
+    overlapping_gangs(r->e, r->count, r->gangs);
+}
+
+/* Rows `first` to `last`. */
+static void rows_of_rows(row_of_rows *r, k_val first, k_val last)
+{
+    sk_lower *lw = r->e->lw;
+    k_builder *b = &lw->b;
+    const sk_directions d = directions_of_dimension(lw, r->dimension);
+    const sk_stretches cuts = sk_find_stretches(lw, r->e->out->term.n, r->e->out->term.at, &d);
+    const k_val zero = k_i64(b, 0), up = sk_add(lw, last, sk_sub(lw, r->extent, k_i64(b, 1)));
+    k_val end = k_let(b, OP_QUOT, up, r->extent, 0);
+    r->number = k_for(b, k_let(b, OP_QUOT, first, r->extent, 0), end, false);
+    uint32_t mark = sk_scope(lw);
+    sk_bind_runs(lw, 0, r->dimension, r->number);
+    k_val before = sk_mul(lw, r->number, r->extent);
+    r->from = sk_max(lw, sk_sub(lw, first, before), zero);
+    k_val count = sk_sub(lw, sk_min(lw, sk_sub(lw, last, before), r->extent), r->from);
+    sk_for_stretches(lw, &cuts, count, &(sk_positions){r, begin_row, store_row, 0, true});
+    sk_scope_end(lw, mark);
+    k_end(b);
+}
+
+/* Whole rows that are a few gangs, along a dimension whose index matters, behind others. */
+static bool has_rows_of_rows(const sk_cluster *c, int64_t gangs)
+{
+    const unsigned column = c->loop->rank - c->inner;
+    return gangs && !sk_row_gangs_of(gangs).cut && column > 1 && c->run[column - 1] == 1 && c->used[column - 1];
+}
+
 static void lanes_of_pairs(elements *e, k_val count)
 {
     if (e->lane_cuts.n)
@@ -604,9 +664,16 @@ void sk_build_map_rows(sk_lower *lw)
     elements e = {.lw = lw, .out = &out, .linear = lw->at.linear, .left = left};
     e.column = c->loop->rank - c->inner - (pairs ? 1u : 0u);
     sk_odometer count_up = {0};
-    if (gangs)
+    if (gangs && !has_rows_of_rows(c, gangs))
         sk_begin_odometer(lw, &count_up, 0, e.column, first);
-    k_val row = k_for(b, first, sk_min(lw, sk_add(lw, first, rows_piece), rows), false);
+    k_val last = sk_min(lw, sk_add(lw, first, rows_piece), rows);
+    if (has_rows_of_rows(c, gangs)) {
+        row_of_rows r = {&e, sk_row_gangs_of(gangs), e.column - 1u, 0, 0, 0, columns, count};
+        r.extent = sk_max(lw, sk_closed(lw, c->loop->shape[r.dimension]), k_i64(b, 1));
+        rows_of_rows(&r, first, last);
+        return;
+    }
+    k_val row = k_for(b, first, last, false);
     if (count_up.n)
         sk_bind_odometer(lw, &count_up);
     else
@@ -629,106 +696,5 @@ void sk_build_map_rows(sk_lower *lw)
     else
         lanes_of_row(&e, count, gangs);
     sk_move_odometer(lw, &count_up);
-    k_end(b);
-}
-
-/* --- tiles ---
- * A gang takes SK_TILE_ROWS short rows instead of a long one: turns that all of it must wait for are fewer. Its results
- * go through shared memory, where they lie lane by lane. */
-
-typedef struct tiles {
-    k_val columns, right, last; /* ends of what the piece writes */
-    k_val new_row, new_column;  /* where the tile begins to write */
-    k_val row, column;          /* where it begins: earlier at the ends of the array, so that all of it lies inside */
-    int64_t width;
-    k_mem *kept; /* per output */
-} tiles;
-
-static void compute_tile(sk_lower *lw, const sk_outputs *out, const sk_index *at, const tiles *t)
-{
-    k_builder *b = &lw->b;
-    uint32_t mark = sk_scope(lw);
-    int64_t shift = 0;
-    while (t->width >> (shift + 1))
-        shift++;
-    k_val lane = k_for_all(b, k_i64(b, t->width * SK_TILE_ROWS));
-    sk_bind(lw, at->at[0], sk_add(lw, t->row, k_let(b, OP_SHR, lane, k_i64(b, shift), 0)));
-    sk_bind(lw, at->at[1], sk_add(lw, t->column, k_let(b, OP_BIT_AND, lane, k_i64(b, t->width - 1), 0)));
-    k_val *value = arena_array(lw->arena, k_val, out->term.n + 1);
-    sk_emit(lw, out->term.n, out->term.at, value);
-    for (uint32_t i = 0; i < out->term.n; i++)
-        k_store(b, t->kept[i], lane, value[i]);
-    k_end(b);
-    sk_scope_end(lw, mark);
-}
-
-static void copy_row(sk_lower *lw, const sk_outputs *out, const tiles *t, int64_t row, k_val skipped, k_val count)
-{
-    k_builder *b = &lw->b;
-    k_val from = sk_add(lw, k_i64(b, row * t->width), skipped);
-    k_val to = sk_add(lw, sk_mul(lw, sk_add(lw, t->row, k_i64(b, row)), t->columns), t->new_column);
-    k_val lane = k_for_few(b, count);
-    for (uint32_t i = 0; i < out->term.n; i++) {
-        k_mem result = sk_array_memory(lw, out->array.at[i], out->component.at[i], true);
-        k_store(b, result, sk_add(lw, to, lane), k_load(b, t->kept[i], sk_add(lw, from, lane)));
-    }
-    k_end(b);
-}
-
-static void write_tile(sk_lower *lw, const sk_outputs *out, const tiles *t)
-{
-    k_builder *b = &lw->b;
-    k_val width = k_i64(b, t->width), left = sk_sub(lw, t->right, t->new_column);
-    k_val same =
-        k_let(b, OP_AND, k_let(b, OP_EQ, t->row, t->new_row, 0), k_let(b, OP_EQ, t->column, t->new_column, 0), 0);
-    k_if(b, same);
-    for (int64_t row = 0; row < SK_TILE_ROWS; row++)
-        copy_row(lw, out, t, row, k_i64(b, 0), width);
-    k_else(b);
-    for (int64_t row = 0; row < SK_TILE_ROWS; row++) {
-        k_if(b, k_let(b, OP_GE, sk_add(lw, t->row, k_i64(b, row)), t->new_row, 0));
-        copy_row(lw, out, t, row, sk_sub(lw, t->new_column, t->column), sk_min(lw, width, left));
-        k_end(b);
-    }
-    k_end(b);
-}
-
-static k_val tiles_in(sk_lower *lw, k_val from, k_val to, int64_t size)
-{
-    k_val more = sk_add(lw, sk_sub(lw, to, from), k_i64(&lw->b, size - 1));
-    return k_let(&lw->b, OP_QUOT, more, k_i64(&lw->b, size), 0);
-}
-
-/* slots: 0 rows a piece (a multiple of SK_TILE_ROWS), 1 pieces beside each other, 2 columns a piece (a multiple of
- * SK_TILE_COLUMNS), 3 rows, 4 columns (not fewer than these constants) */
-void sk_build_map_tiles(sk_lower *lw)
-{
-    sk_outputs out = {0};
-    sk_open_map(lw, &out);
-    int64_t lanes = lw->out->k->lanes;
-    lanes = lanes < SK_TILE_ROWS ? SK_TILE_ROWS : lanes;
-    lw->out->k->lanes = (uint16_t)lanes;
-    k_builder *b = &lw->b;
-    tiles t = {.width = lanes / SK_TILE_ROWS, .kept = arena_array(lw->arena, k_mem, out.term.n + 1)};
-    for (uint32_t i = 0; i < out.term.n; i++)
-        t.kept[i] = k_shared(b, (ir_type)ir_at(lw->l->ir, out.term.at[i])->type, lanes, "tile");
-    k_val rows_piece = sk_slot(lw, 0, "rows_piece"), beside = sk_slot(lw, 1, "beside"),
-          width = sk_slot(lw, 2, "piece_width");
-    k_val rows = sk_slot(lw, 3, "rows");
-    t.columns = sk_slot(lw, 4, "columns");
-    k_val group = k_let(b, OP_QUOT, k_piece(b), beside, 0);
-    k_val left = sk_mul(lw, sk_sub(lw, k_piece(b), sk_mul(lw, group, beside)), width);
-    k_val first = sk_mul(lw, group, rows_piece);
-    t.right = sk_min(lw, sk_add(lw, left, width), t.columns);
-    t.last = sk_min(lw, sk_add(lw, first, rows_piece), rows);
-    k_val down = k_for(b, k_i64(b, 0), tiles_in(lw, first, t.last, SK_TILE_ROWS), false);
-    t.new_row = sk_add(lw, first, sk_mul(lw, down, k_i64(b, SK_TILE_ROWS)));
-    t.row = sk_min(lw, t.new_row, sk_sub(lw, rows, k_i64(b, SK_TILE_ROWS)));
-    k_val across = k_for(b, k_i64(b, 0), tiles_in(lw, left, t.right, t.width), false);
-    t.new_column = sk_add(lw, left, sk_mul(lw, across, k_i64(b, t.width)));
-    t.column = sk_min(lw, t.new_column, sk_sub(lw, t.columns, k_i64(b, t.width)));
-    compute_tile(lw, &out, &lw->at, &t);
-    write_tile(lw, &out, &t);
-    k_end(b);
     k_end(b);
 }

@@ -238,6 +238,6 @@ void sk_build_map_moved(sk_lower *lw)
     r.first = sk_add(lw, sk_mul(lw, number, columns), r.left);
     const sk_directions d = directions_of(&lw->at, r.dimension);
     const sk_stretches cuts = sk_find_stretches(lw, out.term.n, out.term.at, &d);
-    sk_for_stretches(lw, &cuts, count, &(sk_positions){&r, begin_column, store_column, r.behind});
+    sk_for_stretches(lw, &cuts, count, &(sk_positions){&r, begin_column, store_column, r.behind, false});
     k_end(b);
 }

@@ -170,8 +170,8 @@ static k_val moderate(stretch *t, k_val all, k_val x)
 static k_val suits(stretch *t)
 {
     k_builder *b = &t->lw->b;
-    int64_t gangs = t->cuts->n > 1 ? 4 : 1;
-    k_val all = k_let(b, OP_GE, t->count, k_i64(b, gangs * (int64_t)t->lw->out->k->lanes), 0);
+    int64_t gangs = t->cuts->n > 1 ? 4 : 1, lanes = t->of->rows ? 1 : t->lw->out->k->lanes;
+    k_val all = k_let(b, OP_GE, t->count, k_i64(b, gangs * lanes), 0);
     for (uint32_t k = 0; k < t->cuts->n; k++) {
         all = moderate(t, all, t->x[k]);
         all = moderate(t, all, t->y[k]);
@@ -217,6 +217,12 @@ static void bind_cut(stretch *t, uint32_t k)
     }
 }
 
+static k_val loop_over(stretch *t, k_val count)
+{
+    k_builder *b = &t->lw->b;
+    return t->of->rows ? k_for(b, k_i64(b, 0), count, false) : k_for_all(b, count);
+}
+
 static void positions(stretch *t, k_val lane, k_val from, bool cut)
 {
     sk_lower *lw = t->lw;
@@ -250,7 +256,7 @@ static void in_periods(stretch *t, uint32_t k, k_val low, k_val high)
         if (t->cuts->cut[k].kind == SK_CUT_PERIOD)
             t->state[k] = t->state[same_period(t, k)];
     if (k == t->cuts->n) {
-        positions(t, k_for_all(b, sk_max(lw, sk_sub(lw, high, low), k_i64(b, 0))), low, true);
+        positions(t, loop_over(t, sk_max(lw, sk_sub(lw, high, low), k_i64(b, 0))), low, true);
         return;
     }
     k_val first = sk_add(lw, t->x[k], low), last = sk_add(lw, t->x[k], sk_sub(lw, high, one));
@@ -357,7 +363,7 @@ void sk_for_stretches(sk_lower *lw, const sk_stretches *s, k_val count, const sk
     stretch t = {.lw = lw, .cuts = s, .of = of, .count = count};
     k_val zero = k_i64(b, 0);
     if (!s->n) {
-        positions(&t, k_for_all(b, count), zero, false);
+        positions(&t, loop_over(&t, count), zero, false);
         return;
     }
     k_val around = lw->element, low, high;
@@ -373,7 +379,7 @@ void sk_for_stretches(sk_lower *lw, const sk_stretches *s, k_val count, const sk
     /* before and behind them, or all */
     k_val side = k_for(b, zero, k_i64(b, 2), false), first = k_let(b, OP_EQ, side, zero, 0);
     k_val from = k_select(b, first, zero, high), to = k_select(b, first, low, count);
-    positions(&t, k_for_all(b, sk_sub(lw, to, from)), from, false);
+    positions(&t, loop_over(&t, sk_sub(lw, to, from)), from, false);
     k_end(b);
 }
 

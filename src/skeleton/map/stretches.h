@@ -34,6 +34,7 @@ typedef struct sk_positions {
     void (*begin)(void *env, k_val position);
     void (*body)(void *env);
     k_val each;
+    bool rows; /* positions are rows of elements, one after the other: `body` has FOR_ALLs of its own */
 } sk_positions;
 
 /* Finds the cuts of a loop that computes n terms, if they make a difference to what it reads. Else none. */
