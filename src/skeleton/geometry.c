@@ -150,9 +150,10 @@ bool sk_launch_map_rows(const sk_call *x, sk_geometry *g)
 {
     enum { SHORTEST = 16 };
     int64_t gangs = gangs_of_rows(x->c, x->o, x->rows, x->columns), rows = x->rows, columns = x->columns;
-    if (!x->c->uses_index || !rows || !columns || extent_of_lane(x))
+    const int64_t of_lane = extent_of_lane(x);
+    if (!x->c->uses_index || !rows || !columns)
         return false;
-    if (x->c->of_lane && !x->o->group && x->o->vector_bytes) {
+    if (of_lane || (x->c->of_lane && !x->o->group && x->o->vector_bytes)) {
         const int64_t lanes = x->c->pairs ? x->extent[x->c->loop->rank - 2] : 0;
         if (lanes < SHORTEST)
             return false;
@@ -163,7 +164,7 @@ bool sk_launch_map_rows(const sk_call *x, sk_geometry *g)
     }
     int64_t size = sk_piece_elements(x, rows * columns), width = smaller(columns, size);
     int64_t tiles = pieces_of(columns, width), rows_piece = larger(1, size / width);
-    g->row = gangs;
+    g->row = of_lane ? of_lane << SK_LANE_EXTENT | (int64_t)1 << SK_OF_PAIRS : gangs;
     g->pieces = pieces_of(rows, rows_piece) * tiles;
     g->slot[0] = rows_piece;
     g->slot[1] = tiles;

@@ -1,6 +1,6 @@
 /* The schedules that there are, which of them a launch takes, and kernels of them. */
 #include "skeleton/extents.h"
-#include "skeleton/variants.h"
+#include "skeleton/map/map.h"
 
 #include "kernel/narrow.h"
 
@@ -29,6 +29,7 @@ static const schedule table[SK_VARIANTS] = {
     [SK_MAP_STAGED] = {OF_PLAIN, "map_staged", sk_launch_map_staged, sk_build_map_staged},
     [SK_MAP_SHARED] = {OF_PLAIN, "map_shared", sk_launch_map_shared, sk_build_map_shared},
     [SK_MAP_TILES] = {OF_PLAIN, "map_tiles", sk_launch_map_tiles, sk_build_map_tiles},
+    [SK_MAP_MOVED] = {OF_PLAIN, "map_moved", sk_launch_map_moved, sk_build_map_moved},
     [SK_MAP_BLOCKS] = {OF_PLAIN, "map_blocks", sk_launch_map_blocks, sk_build_map_blocks},
     [SK_MAP_PERIODS] = {OF_PLAIN, "map_periods", sk_launch_map_periods, sk_build_map_periods},
     [SK_MAP_ROWS] = {OF_PLAIN, "map_rows", sk_launch_map_rows, sk_build_map_rows},
@@ -125,12 +126,15 @@ static void stream_rows(const sk_call *x, sk_geometry *g)
 {
     enum { LONG = 32 << 10 };
     const l_cluster *loop = x->c->loop;
-    const bool rows = g->variant == SK_MAP_ROWS || g->variant == SK_MAP_BLOCKS || g->variant == SK_MAP_PERIODS ||
-                      g->variant == SK_STENCIL;
+    const bool rows = g->variant == SK_MAP_ROWS || g->variant == SK_MAP_MOVED || g->variant == SK_MAP_BLOCKS ||
+                      g->variant == SK_MAP_PERIODS || g->variant == SK_STENCIL;
+    const bool moved = g->variant == SK_MAP_MOVED;
     const bool tiles = g->variant == SK_MAP_ACROSS || g->variant == SK_MAP_STAGED || g->variant == SK_MAP_ALONG;
     if (!g->stream || x->o->group || !(rows || tiles))
         return;
-    const size_t columns = (size_t)(rows ? x->columns : x->extent[loop->rank - 1]);
+    const size_t columns = (size_t)(moved  ? sk_moved_columns(x->c, x->extent)
+                                    : rows ? x->columns
+                                           : x->extent[loop->rank - 1]);
     bool whole = true, always = rows;
     for (uint32_t i = 0; i < loop->op.n; i++) {
         const ir_array *info = ir_info(x->c->l->ir, loop->op.at[i].term);
@@ -210,7 +214,9 @@ bool sk_plan_launch(const sk_cluster *c, const sk_options *o, const int64_t *ext
 sk_geometry sk_general(const sk_geometry *g)
 {
     sk_geometry other = *g;
-    if (g->variant == SK_MAP_ROWS || g->variant == SK_MAP_FLAT || g->variant == SK_FOLD_TREE || g->variant == SK_LANES)
+    if (g->variant == SK_MAP_ROWS)
+        other.row &= (int64_t)1 << SK_OF_PAIRS;
+    if (g->variant == SK_MAP_MOVED || g->variant == SK_MAP_FLAT || g->variant == SK_FOLD_TREE || g->variant == SK_LANES)
         other.row = 0;
     other.stream = other.lines = other.ahead = false;
     return other;

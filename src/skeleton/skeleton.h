@@ -52,12 +52,14 @@ typedef struct sk_cluster {
     bool lane_copies;         /* ... short rows are copied from places apart, nor of more than eight where */
     bool lane_knows;          /* ... it is known where they read */
     bool of_lane;             /* innermost extents are small and known, and all of them is one lane's; */
-    bool pairs;               /* ... those of one dimension: rows are those of the two innermost ones */
+    bool pairs;               /* ... those of one dimension, also of `lane`: rows are those of the two innermost ones */
     uint8_t block_digits;     /* so many innermost dimensions are blocks, all of which a gang may have; 0: none are */
     uint8_t block_elements, blocks_together; /* of a block; of a gang */
     uint8_t period;           /* rows are cut into gangs of so many positions, by which they are divided; 0: they are not */
     uint8_t row_cuts;         /* a loop over a row is cut at so many places, where index arithmetic changes its form */
     uint8_t row_bytes;        /* gangs along a row may overlap; of the widest element. 0: they may not */
+    uint8_t moved;            /* 1 + the dimension that reads are moved along, and that is a run with the innermost one
+                                 where they are; 0: none */
     uint8_t across;           /* 1 + the dimension where the run begins that reads lie together along, but not along the
                                  innermost run; 0: none */
     uint16_t across_lanes;    /* of gangs that do */
@@ -163,9 +165,10 @@ typedef enum {
                       innermost goes through shared memory */
     SK_MAP_SHARED, /* several rows at a time, a gang along them: elements that are loops over what these share */
     SK_MAP_TILES,  /* the same, a gang being a tile of a few rows: elements that loop until a condition of their own */
+    SK_MAP_MOVED,  /* rows and columns, a row being those of several dimensions, of which reads are moved along the first */
     SK_MAP_BLOCKS, /* blocks of small and known innermost dimensions, a gang having all elements of some */
     SK_MAP_PERIODS, /* rows, a gang having all positions of one quotient by a number */
-    SK_MAP_ROWS,   /* rows and columns, gangs along rows: index components are loop variables */
+    SK_MAP_ROWS,   /* the same, gangs along rows: index components are loop variables */
     SK_MAP_FLAT,   /* one loop over all elements; index components by division where needed */
     SK_GROUP_STENCIL, /* devices with a `group`: a thread computes some neighbouring rows and columns */
     SK_STENCIL,    /* bands of rows, columns in tiles, interior and borders apart */
@@ -251,8 +254,9 @@ typedef struct sk_options {
     bool stream;   /* results are written past the caches */
     bool ahead;    /* folds: elements come from memory */
     bool final;    /* folds: this launch makes the result (seed applied) */
-    int64_t row; /* SK_MAP_ROWS: gangs of short rows (sk_row_gangs); 0: they need not be whole. SK_STENCIL: bits
-                    (variants.h). SK_GROUP_STENCIL: rows of a thread; 0: as many as suit.
+    int64_t row; /* SK_MAP_ROWS: gangs of short rows (sk_row_gangs); 0: they need not be whole. SK_MAP_MOVED: elements of
+                    the innermost run, if the kernel is made for so many. SK_STENCIL: bits (variants.h).
+                    SK_GROUP_STENCIL: rows of a thread; 0: as many as suit.
                     Folds of rows: their length if the kernel is made for it; below 0: made for this
                     number of groups of lanes, the last of which is not whole; 0: for any length. SK_ROW_BLOCK: not 0
                     if rows are short enough for what sweeps leave for later ones (row_keep.c). Sorts: sk_pack_radix */

@@ -123,6 +123,8 @@ bool sk_launch_map_shared(const sk_call *x, sk_geometry *g);
 void sk_build_map_shared(sk_lower *lw);
 bool sk_launch_map_tiles(const sk_call *x, sk_geometry *g);
 void sk_build_map_tiles(sk_lower *lw);
+bool sk_launch_map_moved(const sk_call *x, sk_geometry *g);
+void sk_build_map_moved(sk_lower *lw);
 bool sk_launch_map_blocks(const sk_call *x, sk_geometry *g);
 void sk_build_map_blocks(sk_lower *lw);
 bool sk_launch_map_periods(const sk_call *x, sk_geometry *g);

@@ -36,8 +36,19 @@ static sk_form of_product(const sk_forms *f, ir_id x, ir_id y)
     return (sk_form){0};
 }
 
+/* A minimum or maximum of what moves by one and what stands still: where it is the first of these. */
+static bool is_cut(const sk_forms *f, const ir_node *n, sk_form x, sk_form y)
+{
+    const ir_id *arg = f->p->arg.at + n->args;
+    const int64_t step = x.step + y.step;
+    if (n->op != OP_MIN && n->op != OP_MAX)
+        return false;
+    return (x.kind == SK_MOVING && y.kind == SK_FIXED) != (x.kind == SK_FIXED && y.kind == SK_MOVING) &&
+           (step == 1 || step == -1) && !ir_at(f->p, arg[0])->partial && !ir_at(f->p, arg[1])->partial;
+}
+
 /* Operators that may fail stay where the program has them. */
-static sk_form of_operator(const sk_forms *f, const ir_node *n, bool roughly)
+static sk_form of_operator(const sk_forms *f, const ir_node *n, const sk_directions *d)
 {
     const ir_id *arg = f->p->arg.at + n->args;
     sk_form x = sk_form_of(f, arg[0]), y = n->n > 1 ? sk_form_of(f, arg[1]) : x;
@@ -50,7 +61,9 @@ static sk_form of_operator(const sk_forms *f, const ir_node *n, bool roughly)
         return (sk_form){0};
     if (n->op == OP_ADD || n->op == OP_SUB)
         return of_sum(x, y, n->op == OP_ADD ? 1 : -1);
-    if (roughly && (n->op == OP_MIN || n->op == OP_MAX) && (x.kind == SK_FIXED || y.kind == SK_FIXED))
+    if (d->roughly && (n->op == OP_MIN || n->op == OP_MAX) && (x.kind == SK_FIXED || y.kind == SK_FIXED))
+        return x.kind == SK_FIXED ? y : x;
+    if (d->between && is_cut(f, n, x, y))
         return x.kind == SK_FIXED ? y : x;
     return n->op == OP_MUL ? of_product(f, arg[0], arg[1]) : (sk_form){0};
 }
@@ -73,7 +86,7 @@ static sk_form of_term(const sk_forms *f, const sk_directions *d, ir_id id)
                 return moving(0);
         return (sk_form){0};
     case IR_OP:
-        return of_operator(f, n, d->roughly);
+        return of_operator(f, n, d);
     default:
         return (sk_form){0};
     }

@@ -35,29 +35,42 @@ static bool suits(const sk_lower *lw, const opt_ids *ids)
     return true;
 }
 
+static int64_t largest_divisor(const ir_program *p, const opt_ids *ids, ir_id variable)
+{
+    int64_t largest = 1, by;
+    for (uint32_t i = 0; i < ids->n; i++) {
+        const ir_node *t = ir_at(p, ids->at[i]);
+        if (divisor(p, t, &by) && p->arg.at[t->args] == variable)
+            largest = by > largest ? by : largest;
+    }
+    return largest;
+}
+
+static void find_divided(const ir_program *p, const opt_ids *ids, sk_factor *f)
+{
+    int64_t by;
+    for (uint32_t i = 0; i < ids->n && f->steps > 1 && f->n < SK_MOST_DIVIDED; i++) {
+        const ir_node *t = ir_at(p, ids->at[i]);
+        if (divisor(p, t, &by) && p->arg.at[t->args] == f->variable && f->steps % by == 0)
+            f->term[f->n++] = ids->at[i];
+    }
+}
+
 sk_factor sk_find_factor(const sk_lower *lw, uint32_t n, const ir_id *term, ir_id variable)
 {
     const ir_program *p = lw->l->ir;
-    sk_factor f = {.by = 1, .variable = variable};
+    sk_factor f = {.by = 1, .steps = 1, .variable = variable};
     opt_ids ids = {0};
-    int64_t by;
     if (!has_lanes(lw))
         return f;
     opt_reach(lw->l->ir, lw->arena, n, term, &ids);
     if (!suits(lw, &ids))
         return f;
-    for (uint32_t i = 0; i < ids.n; i++) {
-        const ir_node *t = ir_at(p, ids.at[i]);
-        if (divisor(p, t, &by) && p->arg.at[t->args] == variable)
-            f.by = by > f.by ? by : f.by;
-    }
+    f.by = largest_divisor(p, &ids, variable);
     if (ids.n * f.by > MOST_TERMS)
         f.by = 1;
-    for (uint32_t i = 0; i < ids.n && f.by > 1 && f.n < SK_MOST_DIVIDED; i++) {
-        const ir_node *t = ir_at(p, ids.at[i]);
-        if (divisor(p, t, &by) && p->arg.at[t->args] == variable && f.by % by == 0)
-            f.term[f.n++] = ids.at[i];
-    }
+    f.steps = f.by;
+    find_divided(p, &ids, &f);
     return f;
 }
 
@@ -123,13 +136,13 @@ bool sk_lane_pays(const sk_lane_cost *c, int64_t extent)
 
 sk_factor sk_factor_of_launch(const sk_index *at, int64_t extent)
 {
-    return (sk_factor){.by = extent, .digits = 1, .digit = {at->at[at->rank - 1]}, .extent = {extent}};
+    return (sk_factor){.by = extent, .steps = 1, .digits = 1, .digit = {at->at[at->rank - 1]}, .extent = {extent}};
 }
 
 sk_factor sk_factor_of_extents(const sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, unsigned digits)
 {
     const l_cluster *loop = lw->cluster->loop;
-    const sk_factor none = {.by = 1};
+    const sk_factor none = {.by = 1, .steps = 1};
     sk_factor f = none;
     opt_ids ids = {0};
     if (!has_lanes(lw))
@@ -147,9 +160,26 @@ sk_factor sk_factor_of_extents(const sk_lower *lw, uint32_t n, const ir_id *term
     return suits(lw, &ids) && f.by <= most && code_of(lw, &ids, &f) <= MOST_CODE ? f : none;
 }
 
+sk_factor sk_factor_of_divided(const sk_lower *lw, const sk_factor *f, uint32_t n, const ir_id *term, ir_id variable)
+{
+    sk_factor wide = *f;
+    opt_ids ids = {0};
+    opt_reach(lw->l->ir, lw->arena, n, term, &ids);
+    wide.variable = variable;
+    wide.steps = largest_divisor(lw->l->ir, &ids, variable);
+    wide.by *= wide.steps;
+    const int64_t most = are_words(lw, &ids, n, term) ? SK_MOST_FACTOR : FEW;
+    if (!f->digits || wide.by > most || ids.n * wide.by > MOST_CODE)
+        return *f;
+    find_divided(lw->l->ir, &ids, &wide);
+    return wide;
+}
+
 void sk_bind_divided(sk_lower *lw, const sk_factor *f, k_val quotient, int64_t which)
 {
     k_builder *b = &lw->b;
+    const int64_t each = f->by / f->steps; /* elements at each of the variable's values */
+    const int64_t step = which / each;
     int64_t rest = which;
     for (unsigned d = 0; d < f->digits; rest /= f->extent[d++])
         sk_bind(lw, f->digit[d], k_i64(b, rest % f->extent[d]));
@@ -157,8 +187,8 @@ void sk_bind_divided(sk_lower *lw, const sk_factor *f, k_val quotient, int64_t w
         const ir_node *t = ir_at(lw->l->ir, f->term[i]);
         int64_t by = ir_i64_bits(T_I64, ir_at(lw->l->ir, ir_args(lw->l->ir, f->term[i])[1])->u.literal);
         bool remains = t->op == OP_REM || t->op == OP_MOD;
-        k_val whole = sk_mul(lw, quotient, k_i64(b, f->by / by));
-        sk_bind(lw, f->term[i], remains ? k_i64(b, which % by) : sk_add(lw, whole, k_i64(b, which / by)));
+        k_val whole = sk_mul(lw, quotient, k_i64(b, f->steps / by));
+        sk_bind(lw, f->term[i], remains ? k_i64(b, step % by) : sk_add(lw, whole, k_i64(b, step / by)));
     }
 }
 
@@ -192,7 +222,8 @@ void sk_for_interleaved(sk_lower *lw, const sk_factor *f, k_val start, k_val cou
     k_val quotient = sk_add(lw, lane, first), position = sk_add(lw, sk_mul(lw, lane, by), head);
     for (int64_t i = 0; i < f->by; i++) {
         uint32_t mark = sk_scope(lw);
-        at[i] = of->begin(of->env, sk_add(lw, position, k_i64(b, i)), quotient);
+        k_val before = sk_add(lw, sk_mul(lw, quotient, k_i64(b, f->steps)), k_i64(b, i / (f->by / f->steps)));
+        at[i] = of->begin(of->env, sk_add(lw, position, k_i64(b, i)), before);
         if (!i && of->fetch)
             of->fetch(of->env);
         sk_bind_divided(lw, f, quotient, i);

@@ -10,8 +10,9 @@ enum { SK_MOST_FACTOR = 16, SK_MOST_DIVIDED = 8 };
 
 typedef struct sk_factor {
     int64_t by;     /* elements of a lane; 1: nothing is gained by more */
-    ir_id variable; /* the position that is divided, unless there are digits */
-    uint32_t n;     /* quotients and remainders of it, whose divisors divide `by` */
+    int64_t steps;  /* ... in which the variable has so many values: all elements, unless there are digits */
+    ir_id variable; /* the position that is divided: in all that is behind the digits, if there are */
+    uint32_t n;     /* quotients and remainders of it, whose divisors divide `steps` */
     ir_id term[SK_MOST_DIVIDED];
     unsigned digits; /* so many of the innermost dimensions are a lane's, whose indices are these */
     ir_id digit[IR_MAX_RANK];
@@ -23,6 +24,9 @@ sk_factor sk_find_factor(const sk_lower *lw, uint32_t n, const ir_id *term, ir_i
 /* The same where a lane has all elements of so many of the innermost dimensions, if their extents are small and known.
  */
 sk_factor sk_factor_of_extents(const sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, unsigned digits);
+
+/* Has a lane of digits elements of several neighbours along the dimension before them, too, as its index is divided? */
+sk_factor sk_factor_of_divided(const sk_lower *lw, const sk_factor *f, uint32_t n, const ir_id *term, ir_id variable);
 
 /* What a lane would compute that has all elements of the innermost dimension, whose index is the digit. */
 sk_lane_cost sk_cost_of_lane(const sk_lower *lw, uint32_t n, const ir_id *term, ir_id digit);
@@ -36,11 +40,11 @@ sk_factor sk_factor_of_launch(const sk_index *at, int64_t extent);
 void sk_bind_divided(sk_lower *lw, const sk_factor *f, k_val quotient, int64_t which);
 
 /* `begin` binds the loop's variables, but digits, at a position counted from the loop's start, and gives where the
- * element is stored; `quotient` is that of the variable, or of the row-major position, by the factor. `single` emits
+ * element is stored; `before` is the position in all dimensions before the digits, if there are. `single` emits
  * FOR_ALLs of `count` elements from `from` on, without the factor. */
 typedef struct sk_interleaved {
     void *env;
-    k_val (*begin)(void *env, k_val position, k_val quotient);
+    k_val (*begin)(void *env, k_val position, k_val before);
     void (*single)(void *env, k_val from, k_val count);
     void (*fetch)(void *env); /* behind `begin`: fetches what is stored soon. NULL: nothing does */
     uint32_t n;

@@ -244,6 +244,24 @@ static unsigned dimension_of(const sk_lower *lw, ir_id term)
     return 0;
 }
 
+static uint64_t key_of_other(ir_id term)
+{
+    return UINT64_C(1) << 63 | term; /* no extent is so large a term */
+}
+
+void sk_stand_for(sk_lower *lw, ir_id term, ir_id other)
+{
+    map64_put(lw->arena, &lw->value, key_of_other(term), other);
+    vec_push(lw->arena, &lw->undo, key_of_other(term));
+}
+
+/* The term it stands for; 0: for itself. */
+static ir_id other_of(const sk_lower *lw, ir_id term)
+{
+    const uint32_t other = map64_get(&lw->value, key_of_other(term));
+    return other == FORGOTTEN ? 0 : other;
+}
+
 /* Where the run that begins at dimension d is if its first index is this term: the dimension's variable, which a
  * constant or a closed term may be added to, or a choice of such. False: it is something else. */
 static bool run_moved(sk_lower *lw, unsigned d, ir_id term, k_val *position)
@@ -255,6 +273,10 @@ static bool run_moved(sk_lower *lw, unsigned d, ir_id term, k_val *position)
         *position = lw->space.position[d];
         return true;
     }
+    if (other_of(lw, term))
+        return run_moved(lw, d, other_of(lw, term), position);
+    if (n->kind == IR_WITHIN)
+        return run_moved(lw, d, ir_args(p, term)[0], position);
     if (n->kind == IR_COND && run_moved(lw, d, ir_args(p, term)[1], &at[0]) &&
         run_moved(lw, d, ir_args(p, term)[2], &at[1])) {
         *position = k_select(&lw->b, sk_value(lw, ir_args(p, term)[0]), at[0], at[1]);
@@ -327,6 +349,35 @@ static k_val is_inside(sk_lower *lw, k_val index, k_val extent)
     return k_let(b, OP_AND, k_let(b, OP_GE, index, k_i64(b, 0), 0), k_let(b, OP_LT, index, extent, 0), 0);
 }
 
+/* Is the index of a run's first dimension, moved by a constant, inside? Then the run's position is, too: what is asked
+ * for, as lanes know it without a division. 0: it is something else. */
+static k_val is_run_inside(sk_lower *lw, ir_id index, k_val extent)
+{
+    enum { FARTHEST = 1 << 20 };
+    k_builder *b = &lw->b;
+    const ir_program *p = lw->l->ir;
+    const ir_node *n = ir_at(p, index);
+    k_val position = 0;
+    if (n->kind == IR_OP && n->n == 2) { /* of what is far away the position might wrap */
+        const ir_node *by = ir_at(p, ir_args(p, index)[1]);
+        const int64_t steps = by->kind == IR_CONST ? ir_i64_bits(T_I64, by->u.literal) : FARTHEST;
+        if (steps <= -FARTHEST || steps >= FARTHEST || !dimension_of(lw, ir_args(p, index)[0]))
+            return 0;
+    } else if (!dimension_of(lw, index)) {
+        return 0;
+    }
+    for (unsigned d = 0; d + 1 < lw->space.rank && !position; d++)
+        if (lw->space.run[d] > 1 && lw->space.position[d] && !run_moved(lw, d, index, &position))
+            position = 0;
+        else if (position) {
+            k_val behind = sk_product(lw, lw->space.run[d] - 1u, lw->space.extent + d + 1);
+            k_val end = sk_mul(lw, sk_min(lw, extent, k_i64(b, INT64_C(1) << 44)), behind);
+            k_val first = k_let(b, OP_GE, position, k_i64(b, 0), 0);
+            return k_let(b, OP_AND, first, k_let(b, OP_LT, position, end, 0), 0);
+        }
+    return 0;
+}
+
 /* The index itself, which must be inside. */
 static k_val lower_within(sk_lower *lw, const ir_node *n)
 {
@@ -343,7 +394,9 @@ static k_val lower_within(sk_lower *lw, const ir_node *n)
         vec_push(lw->arena, &lw->along->checked, index);
         vec_push(lw->arena, &lw->along->extent, whole ? ir_size(lw->l->ir, n->array) : info->shape[dimension]);
     }
-    k_check(b, k_place(n->site, whole ? 0 : component), is_inside(lw, value, extent), element, value, extent);
+    const k_val by_position = whole ? 0 : is_run_inside(lw, index, extent);
+    const k_val ok = by_position ? by_position : is_inside(lw, value, extent);
+    k_check(b, k_place(n->site, whole ? 0 : component), ok, element, value, extent);
     return value;
 }
 

@@ -128,7 +128,7 @@ void sk_fold_sides(sk_folds *s, const sk_fold_part *p, void (*take)(void *env), 
     side_of at = {s, p};
     k_val state[SK_MOST_CUTS] = {0};
     sk_stretches cuts = s->combine || s->bind ? (sk_stretches){0} : find_sides(s);
-    k_val one_side = sk_signs_stand(lw, &cuts, p->count, &(sk_positions){&at, begin_position, NULL}, state);
+    k_val one_side = sk_signs_stand(lw, &cuts, p->count, &(sk_positions){&at, begin_position, NULL, 0, false}, state);
     if (!one_side) {
         take(env);
         return;

@@ -61,12 +61,20 @@ static bool suits_tiles(sk_lower *lw, const sk_outputs *out, const sk_index *at)
 sk_directions sk_directions_of_rows(const sk_lower *lw, ir_id linear, unsigned column)
 {
     const sk_space *s = &lw->space;
-    sk_directions d = {.along = 1, .moving = {linear}};
+    sk_directions d = {.along = 1, .moving = {linear}, .between = true};
     if (s->run[column] == 1 && s->used[column])
         d.moving[d.along++] = s->var[column];
     for (unsigned i = 0; i < column; i++)
         if (s->run[i] == 1 && s->used[i])
             d.fixed[d.still++] = s->var[i];
+    return d;
+}
+
+static sk_directions directions_of_dimension(const sk_lower *lw, unsigned dimension)
+{
+    sk_directions d = {.along = 1, .moving = {lw->at.at[dimension]}, .between = true};
+    for (unsigned i = 0; i < dimension; i++)
+        d.fixed[d.still++] = lw->at.at[i];
     return d;
 }
 
@@ -119,6 +127,7 @@ void sk_map_prepare(sk_cluster *c, arena *a)
     sk_find_periods(&lw, c, &out, &lw.at);
     c->row_bytes = bytes_where_gangs_may_overlap(&lw, c, &out, &lw.at);
     c->across = sk_find_across(&lw, c, &out, &lw.at);
+    c->moved = sk_find_moved(&lw, c, &out, &lw.at);
     c->across_lanes = sk_lanes_for(lw.l, a, out.term.n, out.term.at, none.vector_bytes);
     c->across_bytes = sk_bytes_across(&lw, c, &out);
     find_shared(&lw, c, &out);
@@ -187,20 +196,24 @@ static void store_element(void *env)
 /* Rows begin anywhere in a line, so gangs store to two lines at a time, and ends of rows out of order: where these are
  * not in the first level yet, all stores behind them wait. Fetching them before takes half the time of rows that are in
  * the second level. */
-static void fetch_row(void *env)
+void sk_fetch_results(sk_lower *lw, const sk_outputs *out, k_val position, int64_t gang)
 {
     enum { AHEAD_BYTES = 512 };
-    elements *e = env;
-    sk_lower *lw = e->lw;
     if (lw->options->group || !lw->options->vector_bytes || lw->options->stream)
         return;
-    for (uint32_t i = 0; i < e->out->term.n; i++) {
-        int64_t size = (int64_t)ir_type_size((ir_type)ir_at(lw->l->ir, e->out->term.at[i])->type);
-        if (e->gang && e->gang * size < SK_LINE)
+    for (uint32_t i = 0; i < out->term.n; i++) {
+        int64_t size = (int64_t)ir_type_size((ir_type)ir_at(lw->l->ir, out->term.at[i])->type);
+        if (gang && gang * size < SK_LINE)
             continue;
-        k_mem to = sk_array_memory(lw, e->out->array.at[i], e->out->component.at[i], true);
-        k_fetch(&lw->b, to, sk_add(lw, e->at, k_i64(&lw->b, AHEAD_BYTES / size)), k_i64(&lw->b, 0));
+        k_mem to = sk_array_memory(lw, out->array.at[i], out->component.at[i], true);
+        k_fetch(&lw->b, to, sk_add(lw, position, k_i64(&lw->b, AHEAD_BYTES / size)), k_i64(&lw->b, 0));
     }
+}
+
+static void fetch_row(void *env)
+{
+    const elements *e = env;
+    sk_fetch_results(e->lw, e->out, e->at, e->gang);
 }
 
 static void store_in_row(void *env)
@@ -220,10 +233,10 @@ static void begin_flat(void *env, k_val position)
 static void few_flat(void *env, k_val from, k_val count)
 {
     elements *e = env;
-    sk_for_few_positions(e->lw, from, count, &(sk_positions){e, begin_flat, store_element});
+    sk_for_few_positions(e->lw, from, count, &(sk_positions){e, begin_flat, store_element, 0, false});
 }
 
-static k_val begin_interleaved(void *env, k_val position, k_val quotient)
+static k_val begin_interleaved(void *env, k_val position, k_val before)
 {
     elements *e = env;
     const sk_cluster *c = e->lw->cluster;
@@ -231,12 +244,12 @@ static k_val begin_interleaved(void *env, k_val position, k_val quotient)
     e->lw->element = e->at;
     sk_bind(e->lw, e->linear, e->at);
     if (c->loop->rank > 1)
-        sk_bind_runs(e->lw, 0, c->loop->rank - e->factor.digits, e->factor.digits ? quotient : e->at);
+        sk_bind_runs(e->lw, 0, c->loop->rank - e->factor.digits, e->factor.digits ? before : e->at);
     return e->at;
 }
 
 static void interleaved_elements(elements *e, k_val start, k_val count,
-                                 k_val (*begin)(void *env, k_val position, k_val quotient),
+                                 k_val (*begin)(void *env, k_val position, k_val before),
                                  void (*single)(void *env, k_val from, k_val count), void (*fetch)(void *env))
 {
     k_mem *memory = arena_array(e->lw->arena, k_mem, e->out->term.n + 1);
@@ -291,19 +304,21 @@ static void stretches_of_lanes(elements *e, k_val start, k_val count,
     e->begin_of_lane = begin;
     k_val lanes = k_let(b, OP_QUOT, sk_sub(lw, count, e->head), by, 0);
     k_val tail = sk_add(lw, e->head, sk_mul(lw, lanes, by)), zero = k_i64(b, 0);
-    sk_for_stretches(lw, &e->lane_cuts, lanes, &(sk_positions){e, begin_lane, store_lane});
+    sk_for_stretches(lw, &e->lane_cuts, lanes, &(sk_positions){e, begin_lane, store_lane, 0, false});
     k_val side = k_for(b, zero, k_i64(b, 2), false), before = k_let(b, OP_EQ, side, zero, 0);
     single(e, k_select(b, before, zero, tail), k_select(b, before, e->head, sk_sub(lw, count, tail)));
     k_end(b);
 }
 
-/* Cuts along dimension d, whose lanes have all elements of the dimensions behind it. */
-static sk_stretches cuts_of_lanes(const sk_lower *lw, const sk_outputs *out, const sk_index *at, unsigned d)
+/* Cuts along dimension d, whose lanes have all elements of the dimensions behind it. Where there are none, lanes may
+ * have those of several neighbours along it. */
+static void find_lane_cuts(elements *e, const sk_outputs *out, unsigned d)
 {
-    sk_directions of = {.along = 1, .moving = {at->at[d]}};
-    for (unsigned i = 0; i < d; i++)
-        of.fixed[of.still++] = at->at[i];
-    return sk_find_stretches(lw, out->term.n, out->term.at, &of);
+    const sk_lower *lw = e->lw;
+    const sk_directions of = directions_of_dimension(lw, d);
+    e->lane_cuts = sk_find_stretches(lw, out->term.n, out->term.at, &of);
+    if (!e->lane_cuts.n)
+        e->factor = sk_factor_of_divided(lw, &e->factor, out->term.n, out->term.at, lw->at.at[d]);
 }
 
 static bool has_periods(const sk_stretches *s)
@@ -372,7 +387,7 @@ static k_val elements_at_places(elements *e, k_val count, unsigned places, void 
 /* Periods begin anywhere in a line, as rows do. */
 static void flat_elements(elements *e, k_val count)
 {
-    sk_positions of = {e, begin_flat, has_periods(&e->cuts) ? store_in_row : store_element};
+    sk_positions of = {e, begin_flat, has_periods(&e->cuts) ? store_in_row : store_element, 0, false};
     unsigned places = places_of(e);
     if (places > 1)
         count = elements_at_places(e, count, places, begin_flat);
@@ -391,7 +406,7 @@ static sk_factor factor_of_flat(const sk_lower *lw, const sk_outputs *out, const
     if (lw->options->row >> SK_LANE_EXTENT)
         return sk_factor_of_launch(at, lw->options->row >> SK_LANE_EXTENT);
     unsigned last = c->loop->rank - 1u;
-    sk_factor f = {.by = 1};
+    sk_factor f = {.by = 1, .steps = 1};
     bool used = false;
     for (unsigned d = 0; d <= last && c->loop->rank > 1; d++)
         used |= lw->space.run[d] && lw->space.used[d];
@@ -415,15 +430,17 @@ static void begin_of_pair(void *env, k_val position)
 {
     elements *e = env;
     k_builder *b = &e->lw->b;
-    k_val of = k_i64(b, e->factor.by), column = sk_add(e->lw, e->left, position);
+    const l_cluster *loop = e->lw->cluster->loop;
+    k_val column = sk_add(e->lw, e->left, position);
+    k_val of = sk_max(e->lw, sk_closed(e->lw, loop->shape[loop->rank - 1]), k_i64(b, 1));
     begin_pair(e, position, k_let(b, OP_QUOT, column, of, 0));
-    sk_bind(e->lw, e->factor.digit[0], k_let(b, OP_REM, column, of, 0));
+    sk_bind(e->lw, e->lw->at.at[loop->rank - 1], k_let(b, OP_REM, column, of, 0));
 }
 
 static void few_of_pairs(void *env, k_val from, k_val count)
 {
     elements *e = env;
-    sk_for_few_positions(e->lw, from, count, &(sk_positions){e, begin_of_pair, store_element});
+    sk_for_few_positions(e->lw, from, count, &(sk_positions){e, begin_of_pair, store_element, 0, false});
 }
 
 static void begin_column(void *env, k_val position)
@@ -441,18 +458,18 @@ static void row_elements(elements *e, k_val count)
     unsigned places = places_of(e);
     if (places > 1)
         count = elements_at_places(e, count, places, begin_column);
-    sk_for_stretches(e->lw, &e->cuts, count, &(sk_positions){e, begin_column, store_in_row});
+    sk_for_stretches(e->lw, &e->cuts, count, &(sk_positions){e, begin_column, store_in_row, 0, false});
 }
 
 static void few_columns(void *env, k_val from, k_val count)
 {
     elements *e = env;
-    sk_for_few_positions(e->lw, from, count, &(sk_positions){e, begin_column, store_element});
+    sk_for_few_positions(e->lw, from, count, &(sk_positions){e, begin_column, store_element, 0, false});
 }
 
-static k_val begin_interleaved_column(void *env, k_val position, k_val quotient)
+static k_val begin_interleaved_column(void *env, k_val position, k_val before)
 {
-    (void)quotient;
+    (void)before;
     begin_column(env, position);
     return ((elements *)env)->at;
 }
@@ -460,7 +477,8 @@ static k_val begin_interleaved_column(void *env, k_val position, k_val quotient)
 static void gang_of(elements *e, k_val first, int64_t lanes)
 {
     e->gang = lanes;
-    sk_for_whole_positions(e->lw, first, k_i64(&e->lw->b, lanes), &(sk_positions){e, begin_column, store_in_row});
+    sk_for_whole_positions(e->lw, first, k_i64(&e->lw->b, lanes),
+                           &(sk_positions){e, begin_column, store_in_row, 0, false});
 }
 
 /* Whole gangs, and at the end of the row a smaller one, which may compute again what the one before it has: one that is
@@ -494,15 +512,23 @@ static void packed_elements(sk_lower *lw, const sk_outputs *out, ir_id linear, k
     k_end(b);
 }
 
+/* Does the launch know the innermost extent? Then it is no argument. */
+static bool know_extent(sk_lower *lw)
+{
+    const l_cluster *loop = lw->cluster->loop;
+    const int64_t extent = lw->options->row >> SK_LANE_EXTENT;
+    if (extent)
+        map64_put(lw->arena, &lw->argument, loop->shape[loop->rank - 1], k_i64(&lw->b, extent));
+    return extent > 0;
+}
+
 /* slots: 0 elements a piece, 1 elements in all */
 static void build_flat(sk_lower *lw, bool packs)
 {
     const sk_cluster *c = lw->cluster;
     sk_outputs out = {0};
-    const int64_t extent = lw->options->row >> SK_LANE_EXTENT;
     sk_open_map(lw, &out);
-    if (extent) /* which is no argument, then */
-        map64_put(lw->arena, &lw->argument, c->loop->shape[c->loop->rank - 1], k_i64(&lw->b, extent));
+    know_extent(lw);
     sk_open_space(lw);
     ir_id linear = lw->at.linear;
     k_builder *b = &lw->b;
@@ -511,11 +537,11 @@ static void build_flat(sk_lower *lw, bool packs)
     k_val count = bounded(lw, sk_min(lw, size, sk_sub(lw, total, first)));
     bool twice = packs || (lw->options->group && c->loop->flops <= SMALL);
     elements e = {.lw = lw, .out = &out, .linear = linear, .first = first};
-    sk_directions d = {.along = 1, .moving = {linear}};
+    sk_directions d = {.along = 1, .moving = {linear}, .between = true};
     e.cuts = sk_find_stretches(lw, out.term.n, out.term.at, &d);
     e.factor = factor_of_flat(lw, &out, &lw->at);
     if (e.factor.digits && e.factor.digits + 1 == c->loop->rank)
-        e.lane_cuts = cuts_of_lanes(lw, &out, &lw->at, 0);
+        find_lane_cuts(&e, &out, 0);
     adjust_lanes(lw, &out, &e, &d);
     if (twice) { /* whole pieces need no guards, so reads of several elements are under way together */
         k_val whole = k_i64(b, sk_group_piece(c));
@@ -543,6 +569,77 @@ void sk_build_map_flat(sk_lower *lw)
     build_flat(lw, false);
 }
 
+/* Short rows along one dimension, for each place in those before it: what only these decide is decided once, and cuts
+ * along the dimension are between rows. */
+typedef struct row_of_rows {
+    elements *e;
+    sk_row_gangs gangs;
+    unsigned dimension;
+    k_val number, from, extent; /* of the rows; the first row's index, and the extent of the dimension */
+    k_val columns, count;       /* of each row, and of these in the piece */
+} row_of_rows;
+
+static void begin_row(void *env, k_val position)
+{
+    row_of_rows *r = env;
+    sk_lower *lw = r->e->lw;
+    k_val index = sk_add(lw, r->from, position);
+    k_val row = sk_add(lw, sk_mul(lw, r->number, r->extent), index);
+    sk_bind_run(lw, r->dimension, index);
+    r->e->first = sk_add(lw, sk_mul(lw, row, r->columns), r->e->left);
+}
+
+static void store_row(void *env)
+{
+    row_of_rows *r = env;
+    overlapping_gangs(r->e, r->count, r->gangs);
+}
+
+/* Rows `first` to `last`. */
+static void rows_of_rows(row_of_rows *r, k_val first, k_val last)
+{
+    sk_lower *lw = r->e->lw;
+    k_builder *b = &lw->b;
+    const sk_directions d = directions_of_dimension(lw, r->dimension);
+    const sk_stretches cuts = sk_find_stretches(lw, r->e->out->term.n, r->e->out->term.at, &d);
+    const k_val zero = k_i64(b, 0), up = sk_add(lw, last, sk_sub(lw, r->extent, k_i64(b, 1)));
+    k_val end = k_let(b, OP_QUOT, up, r->extent, 0);
+    r->number = k_for(b, k_let(b, OP_QUOT, first, r->extent, 0), end, false);
+    uint32_t mark = sk_scope(lw);
+    sk_bind_runs(lw, 0, r->dimension, r->number);
+    k_val before = sk_mul(lw, r->number, r->extent);
+    r->from = sk_max(lw, sk_sub(lw, first, before), zero);
+    k_val count = sk_sub(lw, sk_min(lw, sk_sub(lw, last, before), r->extent), r->from);
+    sk_for_stretches(lw, &cuts, count, &(sk_positions){r, begin_row, store_row, 0, true});
+    sk_scope_end(lw, mark);
+    k_end(b);
+}
+
+/* Whole rows that are a few gangs, along a dimension whose index matters, behind others. */
+static bool has_rows_of_rows(const sk_cluster *c, int64_t gangs)
+{
+    const unsigned column = c->loop->rank - c->inner;
+    return gangs && !sk_row_gangs_of(gangs).cut && column > 1 && c->run[column - 1] == 1 && c->used[column - 1];
+}
+
+static void lanes_of_pairs(elements *e, k_val count)
+{
+    if (e->lane_cuts.n)
+        stretches_of_lanes(e, e->left, count, begin_pair, few_of_pairs);
+    else
+        interleaved_elements(e, e->left, count, begin_pair, few_of_pairs, fetch_row);
+}
+
+static void lanes_of_row(elements *e, k_val count, int64_t gangs)
+{
+    if (e->factor.by > 1)
+        interleaved_elements(e, e->left, count, begin_interleaved_column, few_columns, fetch_row);
+    else if (gangs && !sk_row_gangs_of(gangs).cut)
+        overlapping_gangs(e, count, sk_row_gangs_of(gangs));
+    else
+        row_elements(e, bounded(e->lw, count));
+}
+
 /* slots: 0 rows a piece, 1 tiles a row, 2 columns a tile, 3 rows, 4 columns */
 void sk_build_map_rows(sk_lower *lw)
 {
@@ -550,9 +647,13 @@ void sk_build_map_rows(sk_lower *lw)
     const sk_options *options = lw->options;
     sk_outputs out = {0};
     sk_open_map(lw, &out);
+    const bool of_launch = options->row >> SK_OF_PAIRS & 1;
+    const int64_t gangs = of_launch ? 0 : options->row;
+    const bool pairs = of_launch || (c->pairs && c->of_lane && !options->group && options->vector_bytes);
+    const bool extent = know_extent(lw) || !of_launch; /* that of a pair's second dimension is known */
     sk_open_space(lw);
-    if (options->row)
-        lw->out->k->lanes = (uint16_t)sk_row_gangs_of(options->row).lanes;
+    if (gangs)
+        lw->out->k->lanes = (uint16_t)sk_row_gangs_of(gangs).lanes;
     k_builder *b = &lw->b;
     k_val rows_piece = sk_slot(lw, 0, "rows_piece"), tiles = sk_slot(lw, 1, "tiles"),
           width = sk_slot(lw, 2, "tile_width");
@@ -562,13 +663,19 @@ void sk_build_map_rows(sk_lower *lw)
     k_val left = sk_mul(lw, tile, width);
     k_val count = sk_min(lw, width, sk_sub(lw, columns, left));
     k_val first = sk_max(lw, sk_mul(lw, group, rows_piece), k_i64(b, 0)); /* so that it is seen */
-    const bool pairs = c->pairs && !options->group && options->vector_bytes;
     elements e = {.lw = lw, .out = &out, .linear = lw->at.linear, .left = left};
     e.column = c->loop->rank - c->inner - (pairs ? 1u : 0u);
     sk_odometer count_up = {0};
-    if (options->row)
+    if (gangs && !has_rows_of_rows(c, gangs))
         sk_begin_odometer(lw, &count_up, 0, e.column, first);
-    k_val row = k_for(b, first, sk_min(lw, sk_add(lw, first, rows_piece), rows), false);
+    k_val last = sk_min(lw, sk_add(lw, first, rows_piece), rows);
+    if (has_rows_of_rows(c, gangs)) {
+        row_of_rows r = {&e, sk_row_gangs_of(gangs), e.column - 1u, 0, 0, 0, columns, count};
+        r.extent = sk_max(lw, sk_closed(lw, c->loop->shape[r.dimension]), k_i64(b, 1));
+        rows_of_rows(&r, first, last);
+        return;
+    }
+    k_val row = k_for(b, first, last, false);
     if (count_up.n)
         sk_bind_odometer(lw, &count_up);
     else
@@ -576,124 +683,20 @@ void sk_build_map_rows(sk_lower *lw)
     e.first = sk_add(lw, sk_mul(lw, row, columns), left);
     sk_directions d = sk_directions_of_rows(lw, lw->at.linear, e.column);
     e.cuts = sk_find_stretches(lw, out.term.n, out.term.at, &d);
-    e.factor = (sk_factor){.by = 1};
-    if (pairs) {
+    e.factor = (sk_factor){.by = 1, .steps = 1};
+    if (pairs && extent) {
         e.factor = factor_of_flat(lw, &out, &lw->at);
-        e.lane_cuts = cuts_of_lanes(lw, &out, &lw->at, e.column);
-    } else if (lw->space.run[e.column] == 1 && lw->space.used[e.column])
+        find_lane_cuts(&e, &out, e.column);
+    } else if (!pairs && lw->space.run[e.column] == 1 && lw->space.used[e.column]) {
         e.factor = sk_find_factor(lw, out.term.n, out.term.at, lw->at.at[e.column]);
+    }
     adjust_lanes(lw, &out, &e, &d);
-    if (pairs && e.lane_cuts.n)
-        stretches_of_lanes(&e, left, count, begin_pair, few_of_pairs);
+    if (pairs && !extent)
+        few_of_pairs(&e, k_i64(b, 0), count);
     else if (pairs)
-        interleaved_elements(&e, left, count, begin_pair, few_of_pairs, fetch_row);
-    else if (e.factor.by > 1)
-        interleaved_elements(&e, left, count, begin_interleaved_column, few_columns, fetch_row);
-    else if (options->row && !sk_row_gangs_of(options->row).cut)
-        overlapping_gangs(&e, count, sk_row_gangs_of(options->row));
+        lanes_of_pairs(&e, count);
     else
-        row_elements(&e, bounded(lw, count));
+        lanes_of_row(&e, count, gangs);
     sk_move_odometer(lw, &count_up);
-    k_end(b);
-}
-
-/* --- tiles ---
- * A gang takes SK_TILE_ROWS short rows instead of a long one: turns that all of it must wait for are fewer. Its results
- * go through shared memory, where they lie lane by lane. */
-
-typedef struct tiles {
-    k_val columns, right, last; /* ends of what the piece writes */
-    k_val new_row, new_column;  /* where the tile begins to write */
-    k_val row, column;          /* where it begins: earlier at the ends of the array, so that all of it lies inside */
-    int64_t width;
-    k_mem *kept; /* per output */
-} tiles;
-
-static void compute_tile(sk_lower *lw, const sk_outputs *out, const sk_index *at, const tiles *t)
-{
-    k_builder *b = &lw->b;
-    uint32_t mark = sk_scope(lw);
-    int64_t shift = 0;
-    while (t->width >> (shift + 1))
-        shift++;
-    k_val lane = k_for_all(b, k_i64(b, t->width * SK_TILE_ROWS));
-    sk_bind(lw, at->at[0], sk_add(lw, t->row, k_let(b, OP_SHR, lane, k_i64(b, shift), 0)));
-    sk_bind(lw, at->at[1], sk_add(lw, t->column, k_let(b, OP_BIT_AND, lane, k_i64(b, t->width - 1), 0)));
-    k_val *value = arena_array(lw->arena, k_val, out->term.n + 1);
-    sk_emit(lw, out->term.n, out->term.at, value);
-    for (uint32_t i = 0; i < out->term.n; i++)
-        k_store(b, t->kept[i], lane, value[i]);
-    k_end(b);
-    sk_scope_end(lw, mark);
-}
-
-static void copy_row(sk_lower *lw, const sk_outputs *out, const tiles *t, int64_t row, k_val skipped, k_val count)
-{
-    k_builder *b = &lw->b;
-    k_val from = sk_add(lw, k_i64(b, row * t->width), skipped);
-    k_val to = sk_add(lw, sk_mul(lw, sk_add(lw, t->row, k_i64(b, row)), t->columns), t->new_column);
-    k_val lane = k_for_few(b, count);
-    for (uint32_t i = 0; i < out->term.n; i++) {
-        k_mem result = sk_array_memory(lw, out->array.at[i], out->component.at[i], true);
-        k_store(b, result, sk_add(lw, to, lane), k_load(b, t->kept[i], sk_add(lw, from, lane)));
-    }
-    k_end(b);
-}
-
-static void write_tile(sk_lower *lw, const sk_outputs *out, const tiles *t)
-{
-    k_builder *b = &lw->b;
-    k_val width = k_i64(b, t->width), left = sk_sub(lw, t->right, t->new_column);
-    k_val same =
-        k_let(b, OP_AND, k_let(b, OP_EQ, t->row, t->new_row, 0), k_let(b, OP_EQ, t->column, t->new_column, 0), 0);
-    k_if(b, same);
-    for (int64_t row = 0; row < SK_TILE_ROWS; row++)
-        copy_row(lw, out, t, row, k_i64(b, 0), width);
-    k_else(b);
-    for (int64_t row = 0; row < SK_TILE_ROWS; row++) {
-        k_if(b, k_let(b, OP_GE, sk_add(lw, t->row, k_i64(b, row)), t->new_row, 0));
-        copy_row(lw, out, t, row, sk_sub(lw, t->new_column, t->column), sk_min(lw, width, left));
-        k_end(b);
-    }
-    k_end(b);
-}
-
-static k_val tiles_in(sk_lower *lw, k_val from, k_val to, int64_t size)
-{
-    k_val more = sk_add(lw, sk_sub(lw, to, from), k_i64(&lw->b, size - 1));
-    return k_let(&lw->b, OP_QUOT, more, k_i64(&lw->b, size), 0);
-}
-
-/* slots: 0 rows a piece (a multiple of SK_TILE_ROWS), 1 pieces beside each other, 2 columns a piece (a multiple of
- * SK_TILE_COLUMNS), 3 rows, 4 columns (not fewer than these constants) */
-void sk_build_map_tiles(sk_lower *lw)
-{
-    sk_outputs out = {0};
-    sk_open_map(lw, &out);
-    int64_t lanes = lw->out->k->lanes;
-    lanes = lanes < SK_TILE_ROWS ? SK_TILE_ROWS : lanes;
-    lw->out->k->lanes = (uint16_t)lanes;
-    k_builder *b = &lw->b;
-    tiles t = {.width = lanes / SK_TILE_ROWS, .kept = arena_array(lw->arena, k_mem, out.term.n + 1)};
-    for (uint32_t i = 0; i < out.term.n; i++)
-        t.kept[i] = k_shared(b, (ir_type)ir_at(lw->l->ir, out.term.at[i])->type, lanes, "tile");
-    k_val rows_piece = sk_slot(lw, 0, "rows_piece"), beside = sk_slot(lw, 1, "beside"),
-          width = sk_slot(lw, 2, "piece_width");
-    k_val rows = sk_slot(lw, 3, "rows");
-    t.columns = sk_slot(lw, 4, "columns");
-    k_val group = k_let(b, OP_QUOT, k_piece(b), beside, 0);
-    k_val left = sk_mul(lw, sk_sub(lw, k_piece(b), sk_mul(lw, group, beside)), width);
-    k_val first = sk_mul(lw, group, rows_piece);
-    t.right = sk_min(lw, sk_add(lw, left, width), t.columns);
-    t.last = sk_min(lw, sk_add(lw, first, rows_piece), rows);
-    k_val down = k_for(b, k_i64(b, 0), tiles_in(lw, first, t.last, SK_TILE_ROWS), false);
-    t.new_row = sk_add(lw, first, sk_mul(lw, down, k_i64(b, SK_TILE_ROWS)));
-    t.row = sk_min(lw, t.new_row, sk_sub(lw, rows, k_i64(b, SK_TILE_ROWS)));
-    k_val across = k_for(b, k_i64(b, 0), tiles_in(lw, left, t.right, t.width), false);
-    t.new_column = sk_add(lw, left, sk_mul(lw, across, k_i64(b, t.width)));
-    t.column = sk_min(lw, t.new_column, sk_sub(lw, t.columns, k_i64(b, t.width)));
-    compute_tile(lw, &out, &lw->at, &t);
-    write_tile(lw, &out, &t);
-    k_end(b);
     k_end(b);
 }

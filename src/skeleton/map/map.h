@@ -24,7 +24,7 @@ static inline int64_t sk_row_of_gangs(sk_row_gangs g)
 }
 static inline sk_row_gangs sk_row_gangs_of(int64_t row)
 {
-    return (sk_row_gangs){row & 0xffff, row >> 16 & 0xffff, row >> 32};
+    return (sk_row_gangs){row & 0xffff, row >> 16 & 0xffff, row >> 32 & 1};
 }
 
 /* The dimension where the run begins that reads lie together along while they lie apart along the innermost run, plus
@@ -93,8 +93,17 @@ void sk_find_blocks(const sk_lower *lw, sk_cluster *c, const sk_outputs *out, co
 /* Sets a cluster's `period` (map_periods.c). After sk_find_lanes. */
 void sk_find_periods(const sk_lower *lw, sk_cluster *c, const sk_outputs *out, const sk_index *at);
 
-/* sk_geometry.row of flat loops: the innermost extent, all of which is a lane's. */
-enum { SK_LANE_EXTENT = 32 /* bits further up */ };
+/* sk_geometry.row of flat loops and rows: the innermost extent, all of which is a lane's, if only the launch knows it,
+ * so many bits further up; and the bit of rows of the two innermost dimensions that are launched for that. */
+enum { SK_OF_PAIRS = 33, SK_LANE_EXTENT };
+
+/* 1 + the dimension that reads of the innermost run are moved along, if their indices along it are affine but for a few
+ * cuts, and it is used in no other way; else 0. After sk_find_runs. */
+uint8_t sk_find_moved(sk_lower *lw, const sk_cluster *c, const sk_outputs *out, const sk_index *at);
+/* Elements of the rows of such a loop. */
+int64_t sk_moved_columns(const sk_cluster *c, const int64_t *extent);
+/* Fetches the lines that rows store soon behind this position, for gangs of so many elements; 0: of all of a row. */
+void sk_fetch_results(sk_lower *lw, const sk_outputs *out, k_val position, int64_t gang);
 
 typedef struct sk_across { /* what such loops write: outer x turns x between x columns */
     int64_t outer, turns, between, columns;

@@ -19,7 +19,7 @@ sk_factor sk_lane_factor(const sk_lower *lw, const sk_outputs *out, const sk_ind
         if (f.by > 1 && (f.extent[0] <= OF_LANES || !sk_knows_rows(lw, out, at)))
             return f;
     }
-    return (sk_factor){.by = 1};
+    return (sk_factor){.by = 1, .steps = 1};
 }
 
 bool sk_is_of_a_lane(const sk_lower *lw, const sk_outputs *out, const sk_index *at)
@@ -36,15 +36,18 @@ static bool has_pairs(const sk_lower *lw, const sk_cluster *c, const sk_outputs 
     return c->loop->rank > 2 && c->run[last - 1] == 1 && c->used[last - 1] && sk_lane_factor(lw, out, at).digits == 1;
 }
 
-/* May a lane have all of an innermost dimension whose extent a launch knows? Where lanes would have to divide by
- * another one it is not worth it. */
+/* May a lane have all of an innermost dimension whose extent a launch knows? Lanes go along the dimension before it,
+ * where the index in that matters by itself: else those that are neighbours in several dimensions would have to divide.
+ */
 static void find_lane_of_launch(const sk_lower *lw, sk_cluster *c, const sk_outputs *out, const sk_index *at)
 {
     const unsigned last = c->loop->rank - 1u;
     int64_t known;
-    if (!c->uses_index || c->inner != 1 || !c->used[last] || c->run[0] != last ||
+    const bool pairs = c->loop->rank > 2 && c->run[last - 1] == 1 && c->used[last - 1];
+    if (!c->uses_index || c->inner != 1 || !c->used[last] || (c->run[0] != last && !pairs) ||
         ir_extent_constant(lw->l->ir, c->loop->shape[last], &known))
         return;
+    c->pairs = pairs;
     c->lane = sk_cost_of_lane(lw, out->term.n, out->term.at, at->at[last]);
     c->lane_copies = c->lane.suits && sk_copies_short_rows(lw, out, at);
     c->lane_knows = c->lane.suits && sk_knows_rows(lw, out, at);

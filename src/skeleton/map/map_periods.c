@@ -170,7 +170,7 @@ static void store_row(row *r, k_val count)
     const k_val side = k_for(b, zero, k_i64(b, 2), false), before = k_let(b, OP_EQ, side, zero, 0);
     const k_val from = k_select(b, before, zero, tail);
     sk_for_few_positions(lw, from, k_select(b, before, head, sk_sub(lw, count, tail)),
-                         &(sk_positions){r, begin_column, store_column});
+                         &(sk_positions){r, begin_column, store_column, 0, false});
     k_end(b);
 }
 

@@ -7,7 +7,8 @@ enum {
     MOST_TERMS = 400,
     LEAST_PERIOD = 16 /* elements of a stretch that take longer one by one than a gang that is not whole */
 };
-static const int64_t farthest = INT64_C(1) << 60; /* sums of such numbers do not wrap */
+/* Sums of such numbers do not wrap; nor do they if each step has several positions. */
+static const int64_t farthest = INT64_C(1) << 60, farthest_step = INT64_C(1) << 44;
 
 /* --- which terms --- */
 
@@ -116,6 +117,12 @@ typedef struct stretch {
     k_val state[SK_MOST_CUTS]; /* SIGN: x < y (or x <= y, as the term asks); ZERO: x = y; PERIOD: x div y */
 } stretch;
 
+/* Positions of so many steps of what the cuts are made of. */
+static k_val positions_of(stretch *t, k_val steps)
+{
+    return t->of->each ? sk_mul(t->lw, steps, t->of->each) : steps;
+}
+
 static ir_op operator_of(const stretch *t, uint32_t k)
 {
     return (ir_op)ir_at(t->lw->l->ir, t->cuts->cut[k].term)->op;
@@ -137,6 +144,8 @@ static void at_start(stretch *t)
         sk_emit(lw, 2, (ir_id[]){t->cuts->cut[k].x, t->cuts->cut[k].y}, both);
         t->x[k] = both[0];
         t->y[k] = both[1];
+        if (t->cuts->cut[k].kind == SK_CUT_EXTREME) /* others are made of it */
+            sk_bind(lw, t->cuts->cut[k].term, both[0]);
     }
     sk_scope_end(lw, mark);
 }
@@ -151,8 +160,9 @@ static k_val moderate(stretch *t, k_val all, k_val x)
     k_builder *b = &t->lw->b;
     if (t->lw->out->k->value.at[x].kind == KV_LITERAL)
         return all;
-    all = and(t, all, k_let(b, OP_GE, x, k_i64(b, -farthest), 0));
-    return and(t, all, k_let(b, OP_LE, x, k_i64(b, farthest), 0));
+    const int64_t most = t->of->each ? farthest_step : farthest;
+    all = and(t, all, k_let(b, OP_GE, x, k_i64(b, -most), 0));
+    return and(t, all, k_let(b, OP_LE, x, k_i64(b, most), 0));
 }
 
 /* Are positions of cuts computed without wrapping, and the loop and its periods long enough? Of several cuts, gangs
@@ -160,8 +170,8 @@ static k_val moderate(stretch *t, k_val all, k_val x)
 static k_val suits(stretch *t)
 {
     k_builder *b = &t->lw->b;
-    int64_t gangs = t->cuts->n > 1 ? 4 : 1;
-    k_val all = k_let(b, OP_GE, t->count, k_i64(b, gangs * (int64_t)t->lw->out->k->lanes), 0);
+    int64_t gangs = t->cuts->n > 1 ? 4 : 1, lanes = t->of->rows ? 1 : t->lw->out->k->lanes;
+    k_val all = k_let(b, OP_GE, t->count, k_i64(b, gangs * lanes), 0);
     for (uint32_t k = 0; k < t->cuts->n; k++) {
         all = moderate(t, all, t->x[k]);
         all = moderate(t, all, t->y[k]);
@@ -199,11 +209,18 @@ static void bind_cut(stretch *t, uint32_t k)
     case OP_MAX:
         sk_emit(lw, 1, &c->x, &x);
         sk_bind(lw, c->term, x);
+        sk_stand_for(lw, c->term, c->x);
         return;
     default: /* MOD, REM */
         sk_emit(lw, 1, &c->x, &x);
         sk_bind(lw, c->term, sk_sub(lw, x, sk_mul(lw, t->state[k], t->y[k])));
     }
+}
+
+static k_val loop_over(stretch *t, k_val count)
+{
+    k_builder *b = &t->lw->b;
+    return t->of->rows ? k_for(b, k_i64(b, 0), count, false) : k_for_all(b, count);
 }
 
 static void positions(stretch *t, k_val lane, k_val from, bool cut)
@@ -239,7 +256,7 @@ static void in_periods(stretch *t, uint32_t k, k_val low, k_val high)
         if (t->cuts->cut[k].kind == SK_CUT_PERIOD)
             t->state[k] = t->state[same_period(t, k)];
     if (k == t->cuts->n) {
-        positions(t, k_for_all(b, sk_max(lw, sk_sub(lw, high, low), k_i64(b, 0))), low, true);
+        positions(t, loop_over(t, sk_max(lw, sk_sub(lw, high, low), k_i64(b, 0))), low, true);
         return;
     }
     k_val first = sk_add(lw, t->x[k], low), last = sk_add(lw, t->x[k], sk_sub(lw, high, one));
@@ -250,7 +267,7 @@ static void in_periods(stretch *t, uint32_t k, k_val low, k_val high)
     k_end(b);
 }
 
-/* The first position behind the cut of a comparison; of ZERO the one at which both are equal. */
+/* The first position behind the cut of a comparison; of ZERO the first one at which both are equal. */
 static k_val place_of(stretch *t, uint32_t k)
 {
     sk_lower *lw = t->lw;
@@ -259,13 +276,24 @@ static k_val place_of(stretch *t, uint32_t k)
     k_val at = up ? sk_sub(lw, t->y[k], t->x[k]) : sk_sub(lw, t->x[k], t->y[k]);
     if (c->kind == SK_CUT_SIGN && with_equal(operator_of(t, k)))
         at = sk_add(lw, at, k_i64(&lw->b, up ? 1 : -1));
-    return c->kind == SK_CUT_SIGN && !up ? sk_add(lw, at, k_i64(&lw->b, 1)) : at;
+    return positions_of(t, c->kind == SK_CUT_SIGN && !up ? sk_add(lw, at, k_i64(&lw->b, 1)) : at);
 }
 
 typedef struct places { /* where stretches begin */
     uint32_t n;
     k_val at[2 * SK_MOST_CUTS];
 } places;
+
+/* Are both equal at the positions from `low` on, up to the next place? */
+static k_val equal_from(stretch *t, k_val place, k_val low)
+{
+    sk_lower *lw = t->lw;
+    k_builder *b = &lw->b;
+    if (!t->of->each)
+        return k_let(b, OP_EQ, low, place, 0);
+    k_val end = sk_add(lw, place, t->of->each);
+    return k_let(b, OP_AND, k_let(b, OP_GE, low, place, 0), k_let(b, OP_LT, low, end, 0), 0);
+}
 
 /* What is known from `low` on, up to the next place. */
 static void know(stretch *t, const k_val *place, k_val low)
@@ -274,7 +302,7 @@ static void know(stretch *t, const k_val *place, k_val low)
     for (uint32_t k = 0; k < t->cuts->n; k++) {
         const sk_cut *c = &t->cuts->cut[k];
         if (c->kind == SK_CUT_ZERO)
-            t->state[k] = k_let(b, OP_EQ, low, place[k], 0);
+            t->state[k] = equal_from(t, place[k], low);
         if (c->kind == SK_CUT_SIGN)
             t->state[k] = k_let(b, c->step > 0 ? OP_LT : OP_GE, low, place[k], 0);
     }
@@ -293,7 +321,7 @@ static void between(stretch *t, k_val low, k_val high)
             continue;
         place[k] = all.at[all.n++] = place_of(t, k);
         if (c->kind == SK_CUT_ZERO)
-            all.at[all.n++] = sk_add(lw, place[k], one);
+            all.at[all.n++] = sk_add(lw, place[k], positions_of(t, one));
     }
     if (!all.n) {
         in_periods(t, 0, low, high);
@@ -323,9 +351,9 @@ static void find_middle(stretch *t, k_val *low, k_val *high)
             continue;
         k_val apart = c->step > 0 ? sk_sub(lw, t->y[k], t->x[k]) : sk_sub(lw, t->x[k], t->y[k]);
         if ((operator_of(t, k) == OP_MIN) == (c->step > 0))
-            *high = sk_min(lw, *high, sk_add(lw, apart, k_i64(b, 1)));
+            *high = sk_min(lw, *high, positions_of(t, sk_add(lw, apart, k_i64(b, 1))));
         else
-            *low = sk_max(lw, *low, apart);
+            *low = sk_max(lw, *low, positions_of(t, apart));
     }
 }
 
@@ -335,7 +363,7 @@ void sk_for_stretches(sk_lower *lw, const sk_stretches *s, k_val count, const sk
     stretch t = {.lw = lw, .cuts = s, .of = of, .count = count};
     k_val zero = k_i64(b, 0);
     if (!s->n) {
-        positions(&t, k_for_all(b, count), zero, false);
+        positions(&t, loop_over(&t, count), zero, false);
         return;
     }
     k_val around = lw->element, low, high;
@@ -351,7 +379,7 @@ void sk_for_stretches(sk_lower *lw, const sk_stretches *s, k_val count, const sk
     /* before and behind them, or all */
     k_val side = k_for(b, zero, k_i64(b, 2), false), first = k_let(b, OP_EQ, side, zero, 0);
     k_val from = k_select(b, first, zero, high), to = k_select(b, first, low, count);
-    positions(&t, k_for_all(b, sk_sub(lw, to, from)), from, false);
+    positions(&t, loop_over(&t, sk_sub(lw, to, from)), from, false);
     k_end(b);
 }
 

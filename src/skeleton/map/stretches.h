@@ -27,11 +27,14 @@ typedef struct sk_stretches {
 } sk_stretches;
 
 /* A loop over positions: `begin` binds the variables at a position that is counted from the loop's start, `body` emits
- * what is done there. */
+ * what is done there. What the cuts are made of moves by one from so many positions to the next (`each`; 0: from one),
+ * and there are no periods then. */
 typedef struct sk_positions {
     void *env;
     void (*begin)(void *env, k_val position);
     void (*body)(void *env);
+    k_val each;
+    bool rows; /* positions are rows of elements, one after the other: `body` has FOR_ALLs of its own */
 } sk_positions;
 
 /* Finds the cuts of a loop that computes n terms, if they make a difference to what it reads. Else none. */
