@@ -55,6 +55,18 @@ static bool reads_in_blocks(const sk_lanes *l)
     return found;
 }
 
+/* Do all reads stay in the row of the element that they are for? */
+static bool reads_own_rows(const sk_lanes *l)
+{
+    bool own = true;
+    for (uint32_t i = 0; i < l->ids.n; i++) {
+        const ir_node *n = ir_at(l->p, l->ids.at[i]);
+        for (unsigned k = 0; n->kind == IR_READ && k + 1u < n->n; k++)
+            own &= n->n == l->at->rank && l->p->arg.at[n->args + k] == l->at->at[k];
+    }
+    return own;
+}
+
 /* Are stretches long enough to be loaded as a whole? */
 static bool reads_stretches(const sk_lanes *l, const l_cluster *loop, int64_t lanes, int64_t together)
 {
@@ -115,6 +127,9 @@ void sk_find_blocks(const sk_lower *lw, sk_cluster *c, const sk_outputs *out, co
     if (!sk_lanes_know_reads(&l) || !reads_in_blocks(&l) ||
         !reads_stretches(&l, c->loop, together * elements, together) || together * elements < FEWEST_LANES)
         return;
+    const int64_t lanes = together * elements;
+    if (digits == 1 && c->of_lane && (lanes & (lanes - 1)) && reads_own_rows(&l))
+        return; /* a lane has a row: that is as quick, and no lane is without an element */
     c->block_digits = (uint8_t)digits;
     c->block_elements = (uint8_t)elements;
     c->blocks_together = (uint8_t)together;

@@ -85,15 +85,17 @@ static void insert(rows *r, k_val k)
 
 /* --- rows of a few elements, as many as the program says: all of a row is in registers --- */
 
-enum { MOST_KNOWN = 8 };
+enum { MOST_KNOWN = 8, MOST_OTHERS = 4 /* of integers: loops over more are quicker */ };
 
 /* How many there are; 0: that is not known, or they are too many, or each comparison has long code. */
 static int64_t known_length(const sk_sort *s)
 {
     const l_cluster *loop = s->lw->cluster->loop;
-    int64_t length;
+    int64_t length, most = MOST_KNOWN;
+    for (uint32_t c = 0; c < s->n; c++)
+        most = ir_type_float(s->info->type[c]) ? most : MOST_OTHERS;
     const bool known = ir_extent_constant(s->lw->l->ir, loop->shape[loop->rank - 1], &length);
-    return known && length >= 1 && length <= MOST_KNOWN && !s->less && s->n * length <= 2 * MOST_KNOWN ? length : 0;
+    return known && length >= 1 && length <= most && !s->less && s->n * length <= 2 * MOST_KNOWN ? length : 0;
 }
 
 typedef struct known_row {
