@@ -366,15 +366,14 @@ static k_val is_run_inside(sk_lower *lw, ir_id index, k_val extent)
     } else if (!dimension_of(lw, index)) {
         return 0;
     }
-    for (unsigned d = 0; d + 1 < lw->space.rank && !position; d++)
-        if (lw->space.run[d] > 1 && lw->space.position[d] && !run_moved(lw, d, index, &position))
-            position = 0;
-        else if (position) {
-            k_val behind = sk_product(lw, lw->space.run[d] - 1u, lw->space.extent + d + 1);
-            k_val end = sk_mul(lw, sk_min(lw, extent, k_i64(b, INT64_C(1) << 44)), behind);
-            k_val first = k_let(b, OP_GE, position, k_i64(b, 0), 0);
-            return k_let(b, OP_AND, first, k_let(b, OP_LT, position, end, 0), 0);
-        }
+    for (unsigned d = 0; d + 1 < lw->space.rank; d++) {
+        if (lw->space.run[d] < 2 || !lw->space.position[d] || !run_moved(lw, d, index, &position))
+            continue;
+        k_val behind = sk_product(lw, lw->space.run[d] - 1u, lw->space.extent + d + 1);
+        k_val end = sk_mul(lw, sk_min(lw, extent, k_i64(b, INT64_C(1) << 44)), behind); /* which does not wrap */
+        k_val first = k_let(b, OP_GE, position, k_i64(b, 0), 0);
+        return k_let(b, OP_AND, first, k_let(b, OP_LT, position, end, 0), 0);
+    }
     return 0;
 }
 
