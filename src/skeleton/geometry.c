@@ -368,7 +368,7 @@ bool sk_launch_stencil(const sk_call *x, sk_geometry *g)
         g->row |= SK_STENCIL_LONG;
     else if (!o->group && o->vector_bytes && gang && tiles == 1)
         g->row |= SK_STENCIL_SHORT | log_of(columns) << SK_STENCIL_LOG;
-    g->row |= channels << SK_STENCIL_CHANNELS;
+    g->row |= channels << SK_STENCIL_CHANNELS | (channels && x->c->channels_told ? SK_STENCIL_TOLD : 0);
     /* rows around a band are computed twice: bands are high even where there are few of them */
     int64_t band = rows * tiles / enough;
     band = o->group ? sk_group_band(o, rows, tiles) : smaller(256, larger(LEAST_BAND, band));

@@ -218,6 +218,8 @@ sk_geometry sk_general(const sk_geometry *g)
         other.row &= (int64_t)1 << SK_OF_PAIRS;
     if (g->variant == SK_MAP_MOVED || g->variant == SK_MAP_FLAT || g->variant == SK_FOLD_TREE || g->variant == SK_LANES)
         other.row = 0;
+    if (g->variant == SK_STENCIL && g->row & SK_STENCIL_TOLD)
+        other.row = SK_STENCIL_ANY;
     other.stream = other.lines = other.ahead = false;
     return other;
 }

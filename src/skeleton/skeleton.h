@@ -90,6 +90,7 @@ typedef struct sk_cluster {
     /* STENCIL: */
     uint8_t channels; /* so many dimensions, the last ones, may count as columns of the one before: no stencil reads
                          neighbours along them; 0: none */
+    bool channels_told; /* only a launch knows their extents */
     int64_t tile;                                   /* columns of a tile */
     int64_t column_bytes, halo_bytes;               /* shared memory that rows take a column of the tile, and besides */
     int64_t gang_columns; /* stencils: so many columns of a tile are done in gangs throughout, where gangs have most

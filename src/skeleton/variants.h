@@ -53,6 +53,8 @@ enum { SK_STENCIL_NARROW = 1, SK_STENCIL_BY_ROW = 2, SK_STENCIL_LONG = 4, SK_STE
 enum { SK_STENCIL_LOG = 4, SK_STENCIL_LEAST_LOG = 2 };
 /* ... and from here on: the elements of sk_cluster.channels, if they count as columns. */
 enum { SK_STENCIL_CHANNELS = 32 };
+/* ... of which only the launch knows the number, or of which the kernel takes any number. */
+enum { SK_STENCIL_TOLD = 1 << 30, SK_STENCIL_ANY = 1 << 29 };
 /* How many these are, if they do in a launch for these extents; else 0. */
 int64_t sk_channels(const sk_cluster *c, const sk_options *o, const int64_t *extent);
 /* Columns a tile of a stencil loop has on this device. */

@@ -231,6 +231,80 @@ static void read_whole(const char *name, char *to, size_t room)
     fclose(f);
 }
 
+/* --- numbers of channels that no call has had before the export --- */
+
+static sn_scalar around_pixel(sn_scalar s)
+{
+    sn_scalar sum = sn_mul(sn_at(s, 0, 0, 0), 4);
+    sum = sn_add(sum, sn_sub(sn_at(s, -1, 0, 0), sn_mul(sn_at(s, 1, 0, 0), 2)));
+    return sn_add(sum, sn_sub(sn_mul(sn_at(s, 0, -1, 0), 3), sn_at(s, 0, 1, 0)));
+}
+
+static sn_scalar below_pixel(sn_scalar s)
+{
+    return sn_sub(sn_at(s, -1, 0, 0), sn_mul(sn_at(s, 1, 0, 0), 2));
+}
+
+static sn_acc of_pixels(sn_acc x)
+{
+    return sn_results(sn_stencil(around_pixel, sn_pattern(3, 3, 1), sn_mirror, x),
+                      sn_stencil(below_pixel, sn_pattern(3, 1, 1), sn_constant(7), x));
+}
+
+static void call_pixels(sn_program *p, const int64_t *e, float *z, float *w)
+{
+    static float x[40000];
+    for (int i = 0; i < 40000; i++)
+        x[i] = (float)(i * 7 % 101);
+    assert_true(e[0] * e[1] * e[2] <= 40000);
+    assert_int_equal(sn_call(p, sn_in(x, e[0], e[1], e[2]), sn_into(z, e[0], e[1], e[2]), sn_into(w, e[0], e[1], e[2])),
+                     SN_OK);
+}
+
+static void any_channels_come_back(void **state)
+{
+    static const int64_t extents_of[][3] = {{30, 40, 3},  {30, 40, 1}, {3, 17, 5},  {40, 2, 20},  {1, 1, 1},
+                                            {20, 30, 64}, {5, 6, 65},  {1, 300, 2}, {9, 100, 33}, {100, 1, 16}};
+    enum { SHAPES = sizeof(extents_of) / sizeof(*extents_of) };
+    static float z[2][SHAPES][40000], w[2][SHAPES][40000];
+    char before[300];
+    (void)state;
+    if (on_device() || !both_cpu())
+        return;
+    sn_context *cx = opened();
+    sn_program *p = sn_compile(cx, "[h,w,c]f32 -> [h,w,c]f32, [h,w,c]f32", of_pixels);
+    assert_non_null(p);
+    call_pixels(p, extents_of[0], z[0][0], w[0][0]);
+    if (!can_export(cx, p, "pixels")) {
+        sn_close(cx);
+        return;
+    }
+    for (int i = 1; i < SHAPES; i++)
+        call_pixels(p, extents_of[i], z[0][i], w[0][i]);
+    sn_drop(p);
+    sn_close(cx);
+    size_t bytes;
+    char *data = data_of(path_of("pixels.o"), &bytes);
+    cx = without_compiler(before, sizeof before);
+    assert_non_null(cx);
+    p = sn_import(cx, data, bytes);
+    if (!p)
+        fail_msg("%s", sn_message(cx));
+    const int warned_before = warned;
+    for (int i = 0; i < SHAPES; i++)
+        call_pixels(p, extents_of[i], z[1][i], w[1][i]);
+    assert_int_equal(sn_counts(cx).compiled, 0);
+    assert_int_equal(warned, warned_before); /* nothing is interpreted for want of a kernel */
+    assert_memory_equal(z[0], z[1], sizeof z[0]);
+    assert_memory_equal(w[0], w[1], sizeof w[0]);
+    sn_drop(p);
+    sn_close(cx);
+    with_compiler(before);
+    free(data);
+    clean("pixels.o");
+    clean("pixels.h");
+}
+
 /* --- sets of instructions --- */
 
 enum { CALLS = 5, SETS = 3 /* of x86-64: v2, v3, v4 */ };
@@ -605,9 +679,10 @@ static int export_one(const char *prefix)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(programs_come_back),     cmocka_unit_test(all_sets_give_the_same_bits),
-        cmocka_unit_test(sets_are_named),         cmocka_unit_test(checks_come_along),
-        cmocka_unit_test(mistakes_are_explained), cmocka_unit_test(sources_and_launches),
+        cmocka_unit_test(programs_come_back),          cmocka_unit_test(any_channels_come_back),
+        cmocka_unit_test(all_sets_give_the_same_bits), cmocka_unit_test(sets_are_named),
+        cmocka_unit_test(checks_come_along),           cmocka_unit_test(mistakes_are_explained),
+        cmocka_unit_test(sources_and_launches),
     };
     if (argc > 1)
         return export_one(argv[1]);

@@ -110,7 +110,9 @@ static k_val begin_pixel(stages *s, k_val *from, k_val *count)
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     k_val channels = k_i64(b, s->channels), to = sk_add(lw, *from, *count);
-    k_val end = k_let(b, OP_QUOT, sk_add(lw, to, k_i64(b, s->channels - 1)), channels, 0);
+    if (s->any_channels)
+        channels = sk_product(lw, s->at.rank - 1u - s->column, lw->cluster->loop->shape + s->column + 1u);
+    k_val end = k_let(b, OP_QUOT, sk_add(lw, to, sk_sub(lw, channels, k_i64(b, 1))), channels, 0);
     k_val pixel = k_for(b, k_let(b, OP_QUOT, *from, channels, 0), end, false);
     k_val first = sk_mul(lw, pixel, channels);
     *from = sk_max(lw, *from, first);
@@ -396,6 +398,8 @@ static span span_of(stages *s, const stage *g, const tile *t)
     l->to = sk_min(lw, t->width, sk_add(lw, t->right, k_i64(b, g->need.right)));
     l->inner = sk_min(lw, l->to, sk_max(lw, l->from, k_i64(b, g->own.left)));
     l->beyond = sk_max(lw, l->inner, sk_min(lw, l->to, sk_sub(lw, t->width, k_i64(b, g->own.right))));
+    if (s->any_channels && (g->own.left || g->own.right))
+        l->inner = l->beyond = l->to;
     if (has_ends(s, g))
         find_ends(s, g, t, l);
     return r;
@@ -439,7 +443,7 @@ static void do_sides(stages *s, const stage *g, const tile *t, const line *l, k_
     k_val side = k_for(b, k_i64(b, 0), k_i64(b, 2), false);
     k_val right = k_let(b, OP_EQ, side, k_i64(b, 1), 0), from = k_select(b, right, rest, l->from);
     k_val count = sk_sub(lw, k_select(b, right, l->to, l->inner), from);
-    f(s, g, t, l, &(part){columns, from, count, s->channels >= LEAST_PIXEL ? PIXELS : FEW, 0});
+    f(s, g, t, l, &(part){columns, from, count, s->any_channels || s->channels >= LEAST_PIXEL ? PIXELS : FEW, 0});
     k_end(b);
     if (l->ends)
         k_end(b);
@@ -632,7 +636,7 @@ void sk_build_stencil(sk_lower *lw)
     arena *a = lw->arena;
     sk_open(lw, 1);
     stages s = sk_stencil_stages(lw, options, a);
-    if (s.column + 2u == s.at.rank)
+    if (s.column + 2u == s.at.rank && !s.any_channels)
         map64_put(a, &lw->argument, lw->cluster->loop->shape[s.column + 1u], k_i64(&lw->b, s.channels));
     sk_open_columns(lw, &s.at, s.column);
     choose_lanes(&s, options, a);

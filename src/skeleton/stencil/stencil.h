@@ -58,6 +58,7 @@ typedef struct stages {
     sk_index at;
     unsigned column;  /* the dimension of columns: neighbours are read along none behind it, */
     int64_t channels; /* ... which have so many elements, each a column */
+    bool any_channels; /* that number is not known: pixels are taken one by one, all of them as those at the edges */
     int64_t lanes;    /* of whole gangs; a kernel for short rows may have fewer */
     enum { SK_EITHER, SK_ENDS, SK_NO_ENDS } only; /* of rows in gangs and other ones: what the launch has */
     ir_id end_column;                             /* the first one of a gang at the right end of a row */

@@ -447,7 +447,7 @@ static void find_fetches(stages *s, arena *a)
 static void choose_rows(stages *s, const sk_options *options, arena *a)
 {
     s->rows = 1;
-    if (!options->vector_bytes || options->group || !s->column)
+    if (!options->vector_bytes || options->group || !s->column || s->any_channels)
         return;
     for (uint32_t i = 0; i < s->stage.n; i++) {
         stage *g = &s->stage.at[i];
@@ -569,7 +569,7 @@ static bool has_ends(stages *s, const stage *g, arena *a)
     ir_program *p = s->lw->l->ir;
     opt_ids ids = {0};
     sk_body body;
-    if (!s->aligned || g->copy || larger(g->left, g->own.right) > FULL || (!g->left && !g->own.right))
+    if (!s->aligned || s->any_channels || g->copy || larger(g->left, g->own.right) > FULL || (!g->left && !g->own.right))
         return false;
     sk_stage_body(s, &body, SK_GENERIC, a);
     opt_reach(p, a, g->info->components, sk_define(&body, g->op->term, &s->at), &ids);
@@ -592,9 +592,11 @@ int64_t sk_stencil_gangs(const stages *s, const stage *g, int64_t lanes)
 stages sk_stencil_stages(sk_lower *lw, const sk_options *options, arena *a)
 {
     const int64_t channels = options->row >> SK_STENCIL_CHANNELS;
+    const bool any = options->row & SK_STENCIL_ANY;
     stages s = {.lw = lw, .aligned = options->vector_bytes && !options->group, .at = {.rank = lw->cluster->loop->rank}};
-    s.column = s.at.rank - 1u - (channels ? lw->cluster->channels : 0u);
+    s.column = s.at.rank - 1u - (channels || any ? lw->cluster->channels : 0u);
     s.channels = channels ? channels : 1;
+    s.any_channels = any;
     for (unsigned d = 0; d < s.at.rank; d++)
         s.at.at[d] = ir_var(lw->l->ir, T_I64);
     s.end_column = ir_var(lw->l->ir, T_I64);
@@ -679,7 +681,7 @@ static int64_t column_bytes(const stages *s, int64_t *beside)
 
 /* The dimensions, the last ones, along which no stencil of the loop reads neighbours: few enough elements that they may
  * count as columns of the dimension before them. */
-static uint8_t channels_of(stages *s, arena *a)
+static uint8_t channels_of(stages *s, arena *a, bool *told)
 {
     const sk_cluster *c = s->lw->cluster;
     unsigned behind = c->loop->rank - 1u;
@@ -699,6 +701,7 @@ static uint8_t channels_of(stages *s, arena *a)
     for (unsigned d = c->loop->rank - behind; behind > 1 && d < c->loop->rank; d++)
         if (!ir_extent_constant(c->l->ir, c->loop->shape[d], &known))
             behind = c->loop->rank - 1u - d;
+    *told = behind == 1 && !ir_extent_constant(c->l->ir, c->loop->shape[c->loop->rank - 1u], &known);
     return (uint8_t)behind;
 }
 
@@ -708,7 +711,7 @@ void sk_stencil_prepare(sk_cluster *c, arena *a)
     sk_options one_row = {.vector_bytes = 0}, several_rows = {.vector_bytes = 64};
     int64_t beside = 0;
     stages s = sk_stencil_stages(&lw, &one_row, a);
-    c->channels = channels_of(&s, a);
+    c->channels = channels_of(&s, a, &c->channels_told);
     c->halo_bytes = 0;
     c->column_bytes = column_bytes(&s, &c->halo_bytes);
     sk_group_stencil_prepare(c, a);
