@@ -569,7 +569,8 @@ static bool has_ends(stages *s, const stage *g, arena *a)
     ir_program *p = s->lw->l->ir;
     opt_ids ids = {0};
     sk_body body;
-    if (!s->aligned || s->any_channels || g->copy || larger(g->left, g->own.right) > FULL || (!g->left && !g->own.right))
+    if (!s->aligned || s->any_channels || g->copy || larger(g->left, g->own.right) > FULL ||
+        (!g->left && !g->own.right))
         return false;
     sk_stage_body(s, &body, SK_GENERIC, a);
     opt_reach(p, a, g->info->components, sk_define(&body, g->op->term, &s->at), &ids);
