@@ -145,7 +145,7 @@ static void rows_are_read_in_tiles(void **state)
         {"%20:i64 = mul %2, %2 %21:i64 = add %20, %5 %7:i64 = add %21, %6", true}, /* what is the same in all turns */
         {"%20:i64 = add %6, %6 %7:i64 = add %5, %20", false},
         {"%20:i64 = add %6, %6 %21:i64 = sub %20, %6 %7:i64 = add %5, %21", true},
-        {"%7:i64 = sub %5, %6", false},
+        {"%7:i64 = sub %5, %6", true}, /* from the end to the beginning */
         {"%20:i64 = sub %6, %6 %7:i64 = add %5, %20", false},
         {"%20:i64 = mul %6, 2 %7:i64 = add %5, %20", false},
         {"%20:i64 = bit_xor %6, 1 %7:i64 = add %5, %20", false},
