@@ -85,7 +85,7 @@ void sk_find_lanes_terms(sk_lanes *l, const sk_lower *lw, const sk_outputs *out)
         sk_lanes_term *t = &l->term[i + 1];
         t->kind = find_kind(l, id);
         t->reads = n->kind == IR_READ;
-        t->mentions = d > l->column ? (uint8_t)(1u << (d - 1 - l->column)) : 0;
+        t->mentions = (uint8_t)(d > l->column ? 1u << (d - 1 - l->column) : 0u);
         for (uint32_t k = 0; k < n->n; k++) {
             const sk_lanes_term of = sk_lanes_term_of(l, l->p->arg.at[n->args + k]);
             t->reads |= of.reads;
