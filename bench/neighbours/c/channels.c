@@ -320,6 +320,20 @@ C(histograms_u8)
             z[k] += count[k / 256][k % 256];
     }
 }
+/* z = what `value` says of v = x[i] and the k-th of 48 numbers that repeat c by c */
+#define CHANNELS_OF_48(value)                                                                                          \
+    PARALLEL_FOR                                                                                                       \
+    FOR (i, n / SOME) {                                                                                                \
+        SIMD                                                                                                           \
+        FOR (k, SOME) {                                                                                                \
+            f32 v = x[SOME * i + k];                                                                                   \
+            z[SOME * i + k] = (value);                                                                                 \
+        }                                                                                                              \
+    }                                                                                                                  \
+    for (int64_t k = 0, i = n / SOME * SOME; i < n; i++, k++) {                                                        \
+        f32 v = x[i];                                                                                                  \
+        z[i] = (value);                                                                                                \
+    }
 C(contrast_f32)
 {
     enum { SOME = 48 };
@@ -359,29 +373,8 @@ C(contrast_f32)
         low[k] = least[k % 3];
         range[k] = d > 1e-6f ? d : 1e-6f;
     }
-    PARALLEL_FOR
-    FOR (i, n / SOME) {
-        SIMD
-        FOR (k, SOME)
-            z[SOME * i + k] = (x[SOME * i + k] - low[k]) / range[k];
-    }
-    for (int64_t k = whole; k < n; k++)
-        z[k] = (x[k] - low[k % 3]) / range[k % 3];
+    CHANNELS_OF_48((v - low[k]) / range[k])
 }
-/* z = what `value` says of v = x[i] and the k-th of 48 numbers that repeat c by c */
-#define CHANNELS_OF_48(value)                                                                                          \
-    PARALLEL_FOR                                                                                                       \
-    FOR (i, n / SOME) {                                                                                                \
-        SIMD                                                                                                           \
-        FOR (k, SOME) {                                                                                                \
-            f32 v = x[SOME * i + k];                                                                                   \
-            z[SOME * i + k] = (value);                                                                                 \
-        }                                                                                                              \
-    }                                                                                                                  \
-    for (int64_t k = 0, i = n / SOME * SOME; i < n; i++, k++) {                                                        \
-        f32 v = x[i];                                                                                                  \
-        z[i] = (value);                                                                                                \
-    }
 C(white_balance_f32)
 {
     enum { SOME = 48 };

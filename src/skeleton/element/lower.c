@@ -6,6 +6,7 @@
 #include "opt/rewrite.h"
 #include "skeleton/element/along.h"
 #include "skeleton/element/eager.h"
+#include "skeleton/element/runs.h"
 #include "skeleton/element/spans.h"
 #include "skeleton/extents.h"
 
@@ -153,6 +154,23 @@ k_val sk_known(const sk_lower *lw, ir_id term)
     return v == FORGOTTEN ? 0 : v;
 }
 
+static uint64_t key_of_other(ir_id term)
+{
+    return UINT64_C(1) << 63 | term; /* no extent is so large a term */
+}
+
+void sk_stand_for(sk_lower *lw, ir_id term, ir_id other)
+{
+    map64_put(lw->arena, &lw->value, key_of_other(term), other);
+    vec_push(lw->arena, &lw->undo, key_of_other(term));
+}
+
+ir_id sk_stands_for(const sk_lower *lw, ir_id term)
+{
+    const uint32_t other = map64_get(&lw->value, key_of_other(term));
+    return other == FORGOTTEN ? 0 : other;
+}
+
 k_val sk_value(sk_lower *lw, ir_id term)
 {
     k_val v = sk_known(lw, term);
@@ -235,77 +253,6 @@ static k_val load_global(sk_lower *lw, const ir_node *n, k_val position)
     return ahead ? k_load_ahead(&lw->b, m, position) : k_load(&lw->b, m, position);
 }
 
-/* The dimension of the loop's space that a variable stands for, 1 + it; 0: it is none. */
-static unsigned dimension_of(const sk_lower *lw, ir_id term)
-{
-    for (unsigned d = 0; d < lw->space.rank; d++)
-        if (lw->space.var[d] == term)
-            return d + 1;
-    return 0;
-}
-
-static uint64_t key_of_other(ir_id term)
-{
-    return UINT64_C(1) << 63 | term; /* no extent is so large a term */
-}
-
-void sk_stand_for(sk_lower *lw, ir_id term, ir_id other)
-{
-    map64_put(lw->arena, &lw->value, key_of_other(term), other);
-    vec_push(lw->arena, &lw->undo, key_of_other(term));
-}
-
-/* The term it stands for; 0: for itself. */
-static ir_id other_of(const sk_lower *lw, ir_id term)
-{
-    const uint32_t other = map64_get(&lw->value, key_of_other(term));
-    return other == FORGOTTEN ? 0 : other;
-}
-
-/* Where the run that begins at dimension d is if its first index is this term: the dimension's variable, which a
- * constant or a closed term may be added to, or a choice of such. False: it is something else. */
-static bool run_moved(sk_lower *lw, unsigned d, ir_id term, k_val *position)
-{
-    const ir_program *p = lw->l->ir;
-    const ir_node *n = ir_at(p, term);
-    k_val at[2];
-    if (term == lw->space.var[d]) {
-        *position = lw->space.position[d];
-        return true;
-    }
-    if (other_of(lw, term))
-        return run_moved(lw, d, other_of(lw, term), position);
-    if (n->kind == IR_WITHIN)
-        return run_moved(lw, d, ir_args(p, term)[0], position);
-    if (n->kind == IR_COND && run_moved(lw, d, ir_args(p, term)[1], &at[0]) &&
-        run_moved(lw, d, ir_args(p, term)[2], &at[1])) {
-        *position = k_select(&lw->b, sk_value(lw, ir_args(p, term)[0]), at[0], at[1]);
-        return true;
-    }
-    if (n->kind != IR_OP || n->type != T_I64 || (n->op != OP_ADD && n->op != OP_SUB) ||
-        ir_at(p, ir_args(p, term)[1])->scope || !run_moved(lw, d, ir_args(p, term)[0], &at[0]))
-        return false;
-    k_val behind = sk_product(lw, lw->space.run[d] - 1u, lw->space.extent + d + 1);
-    k_val by = sk_mul(lw, sk_value(lw, ir_args(p, term)[1]), behind);
-    *position = n->op == OP_ADD ? sk_add(lw, at[0], by) : sk_sub(lw, at[0], by);
-    return true;
-}
-
-/* If the indices of a read from number k on are a run of the space, perhaps moved along the first dimension, its
- * length, and where it is; else 1. */
-static unsigned run_at(sk_lower *lw, const ir_node *n, uint32_t k, k_val *position)
-{
-    const sk_space *space = &lw->space;
-    const ir_id *index = lw->l->ir->arg.at + n->args, *shape = ir_info(lw->l->ir, n->array)->shape;
-    unsigned d = k + 1 < n->n ? dimension_of(lw, index[k + 1]) : 0, run = d > 1 ? space->run[d - 2] : 0;
-    if (run < 2 || k + run > n->n)
-        return 1;
-    for (unsigned i = 1; i < run; i++)
-        if (index[k + i] != space->var[d - 2 + i] || shape[k + i] != space->extent[d - 2 + i])
-            return 1;
-    return run_moved(lw, d - 2, index[k], position) ? run : 1;
-}
-
 /* Has this index been checked against this extent already, where the open lists run? Notes that it is from now on. */
 static bool is_checked(sk_lower *lw, ir_id index, ir_id extent)
 {
@@ -349,34 +296,6 @@ static k_val is_inside(sk_lower *lw, k_val index, k_val extent)
     return k_let(b, OP_AND, k_let(b, OP_GE, index, k_i64(b, 0), 0), k_let(b, OP_LT, index, extent, 0), 0);
 }
 
-/* Is the index of a run's first dimension, moved by a constant, inside? Then the run's position is, too: what is asked
- * for, as lanes know it without a division. 0: it is something else. */
-static k_val is_run_inside(sk_lower *lw, ir_id index, k_val extent)
-{
-    enum { FARTHEST = 1 << 20 };
-    k_builder *b = &lw->b;
-    const ir_program *p = lw->l->ir;
-    const ir_node *n = ir_at(p, index);
-    k_val position = 0;
-    if (n->kind == IR_OP && n->n == 2) { /* of what is far away the position might wrap */
-        const ir_node *by = ir_at(p, ir_args(p, index)[1]);
-        const int64_t steps = by->kind == IR_CONST ? ir_i64_bits(T_I64, by->u.literal) : FARTHEST;
-        if (steps <= -FARTHEST || steps >= FARTHEST || !dimension_of(lw, ir_args(p, index)[0]))
-            return 0;
-    } else if (!dimension_of(lw, index)) {
-        return 0;
-    }
-    for (unsigned d = 0; d + 1 < lw->space.rank; d++) {
-        if (lw->space.run[d] < 2 || !lw->space.position[d] || !run_moved(lw, d, index, &position))
-            continue;
-        k_val behind = sk_product(lw, lw->space.run[d] - 1u, lw->space.extent + d + 1);
-        k_val end = sk_mul(lw, sk_min(lw, extent, k_i64(b, INT64_C(1) << 44)), behind); /* which does not wrap */
-        k_val first = k_let(b, OP_GE, position, k_i64(b, 0), 0);
-        return k_let(b, OP_AND, first, k_let(b, OP_LT, position, end, 0), 0);
-    }
-    return 0;
-}
-
 /* The index itself, which must be inside. */
 static k_val lower_within(sk_lower *lw, const ir_node *n)
 {
@@ -393,23 +312,21 @@ static k_val lower_within(sk_lower *lw, const ir_node *n)
         vec_push(lw->arena, &lw->along->checked, index);
         vec_push(lw->arena, &lw->along->extent, whole ? ir_size(lw->l->ir, n->array) : info->shape[dimension]);
     }
-    const k_val by_position = whole ? 0 : is_run_inside(lw, index, extent);
+    const k_val by_position = whole ? 0 : sk_run_inside(lw, index, extent);
     const k_val ok = by_position ? by_position : is_inside(lw, value, extent);
     k_check(b, k_place(n->site, whole ? 0 : component), ok, element, value, extent);
     return value;
 }
 
-/* The number of an element in its array. */
-static k_val position_of(sk_lower *lw, const ir_node *n, const k_val *index)
+/* The number of an element in its array; run: how many dimensions each index is of. */
+static k_val position_of(sk_lower *lw, const ir_node *n, const k_val *index, const unsigned *run)
 {
     const ir_array *info = ir_info(lw->l->ir, n->array);
     k_val position = 0;
     if (n->flags & IR_LINEAR)
         return index[0];
-    for (uint32_t d = 0, run = 1; d < n->n; d += run) {
-        k_val unused;
-        run = run_at(lw, n, d, &unused);
-        k_val extent = run > 1 ? sk_product(lw, run, info->shape + d) : sk_closed(lw, info->shape[d]);
+    for (uint32_t d = 0; d < n->n; d += run[d]) {
+        k_val extent = run[d] > 1 ? sk_product(lw, run[d], info->shape + d) : sk_closed(lw, info->shape[d]);
         position = d ? sk_add(lw, sk_mul(lw, position, extent), index[d]) : index[d];
     }
     return n->n ? position : k_i64(&lw->b, 0);
@@ -420,9 +337,10 @@ static k_val lower_read(sk_lower *lw, const ir_node *n)
     k_builder *b = &lw->b;
     const ir_id *arg = lw->l->ir->arg.at + n->args;
     k_val index[IR_MAX_RANK] = {0}, position = 0;
-    for (uint32_t i = 0, run = 1; i < n->n; i += run) {
-        run = n->flags & IR_LINEAR ? 1 : run_at(lw, n, i, &index[i]);
-        if (run == 1)
+    unsigned run[IR_MAX_RANK] = {0};
+    for (uint32_t i = 0; i < n->n; i += run[i]) {
+        run[i] = n->flags & IR_LINEAR ? 1 : sk_run_at(lw, n, i, &index[i]);
+        if (run[i] == 1)
             index[i] = sk_value(lw, arg[i]);
     }
     if (lw->place) {
@@ -430,7 +348,7 @@ static k_val lower_read(sk_lower *lw, const ir_node *n)
         if (m)
             return k_load(b, m, position);
     }
-    return load_global(lw, n, position_of(lw, n, index));
+    return load_global(lw, n, position_of(lw, n, index, run));
 }
 
 typedef struct work { /* an open block: the lowering is iterative, as terms may nest deeply */
@@ -802,15 +720,18 @@ static uint32_t find_own_reads(sk_lower *lw, uint32_t n, const ir_id *term, cons
     for (uint32_t i = 0; i < ids.n; i++) {
         const ir_node *t = ir_at(lw->l->ir, ids.at[i]);
         k_val index[IR_MAX_RANK] = {0};
+        unsigned run[IR_MAX_RANK] = {0};
         if (!reads_own_element(lw->l->ir, t, at))
             continue;
         k_mem m = sk_array_memory(lw, t->array, (uint32_t)t->u.literal, false);
         if (map64_get(&seen, m))
             continue;
         map64_put(lw->arena, &seen, m, 1);
-        for (uint32_t d = 0; d < t->n; d++)
+        for (uint32_t d = 0; d < t->n; d++) {
             index[d] = sk_value(lw, lw->l->ir->arg.at[t->args + d]);
-        (*out)[reads++] = (own_read){m, position_of(lw, t, index)};
+            run[d] = 1;
+        }
+        (*out)[reads++] = (own_read){m, position_of(lw, t, index, run)};
     }
     return reads;
 }

@@ -181,6 +181,38 @@ void sk_bind_runs(sk_lower *lw, unsigned first, unsigned end, k_val position)
     }
 }
 
+void sk_open_columns(sk_lower *lw, const sk_index *at, unsigned first)
+{
+    if (first + 1u == at->rank)
+        return;
+    lw->space.rank = at->rank;
+    for (unsigned d = 0; d < at->rank; d++) {
+        lw->space.var[d] = at->at[d];
+        lw->space.extent[d] = lw->cluster->loop->shape[d];
+        if (d >= first)
+            lw->space.run[d] = d == first ? (uint8_t)(at->rank - first) : 0;
+        lw->space.used[d] |= d == first;
+    }
+}
+
+void sk_bind_column(sk_lower *lw, const sk_index *at, unsigned first, k_val column, k_val index)
+{
+    if (first + 1u == at->rank) {
+        sk_bind(lw, at->at[first], column);
+        return;
+    }
+    const ir_id *shape = lw->cluster->loop->shape;
+    k_val one = k_i64(&lw->b, 1);
+    lw->space.position[first] = column;
+    if (index)
+        column = sk_sub(lw, column, sk_mul(lw, index, sk_product(lw, at->rank - 1u - first, shape + first + 1u)));
+    for (unsigned d = at->rank - 1u; d > first; d--) {
+        bool whole = index && d == first + 1u;
+        sk_bind(lw, at->at[d], whole ? column : sk_take_digit(lw, &column, sk_max(lw, sk_closed(lw, shape[d]), one)));
+    }
+    sk_bind(lw, at->at[first], index ? index : column);
+}
+
 void sk_begin_odometer(sk_lower *lw, sk_odometer *o, unsigned first, unsigned end, k_val position)
 {
     k_builder *b = &lw->b;

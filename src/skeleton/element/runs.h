@@ -19,7 +19,20 @@ void sk_bind_run(sk_lower *lw, unsigned d, k_val index);
  * division. */
 void sk_bind_runs(sk_lower *lw, unsigned first, unsigned end, k_val position);
 
-/* The same for positions one after the other, which count up instead of being divided: begun before the loop, bound in
+/* All dimensions from `first` on are one run of a loop at `at`, wherever reads have the indices of all of them: once for
+ * a kernel, and for each position. Where reads leave the run, its indices are taken apart. index: the one in the first
+ * dimension, if it is known. */
+void sk_open_columns(sk_lower *lw, const sk_index *at, unsigned first);
+void sk_bind_column(sk_lower *lw, const sk_index *at, unsigned first, k_val column, k_val index);
+
+/* If the indices of a read from number k on are a run of the space, perhaps moved along its first dimension, the run's
+ * length, and where it is; else 1. */
+unsigned sk_run_at(sk_lower *lw, const ir_node *read, uint32_t k, k_val *position);
+/* Is the index of a run's first dimension, moved by a constant, inside of the extent? Then the run's position is, too:
+ * what is asked for, as lanes know it without a division. 0: it is something else. */
+k_val sk_run_inside(sk_lower *lw, ir_id index, k_val extent);
+
+/* The same as sk_bind_runs for positions one after the other, which count up instead of being divided: begun before the loop, bound in
  * it, and moved on at the end of each turn. n = 0: nothing is divided. */
 typedef struct sk_odometer {
     uint32_t n;                      /* dimensions */

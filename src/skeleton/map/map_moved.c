@@ -176,23 +176,13 @@ typedef struct row { /* of a piece */
     k_val at;
 } row;
 
-/* The position is what reads have of the run; where they leave it, its indices are taken apart. */
 static void begin_column(void *env, k_val position)
 {
     row *r = env;
     sk_lower *lw = r->lw;
-    k_val column = sk_add(lw, r->left, position), rest = column, index = k_let(&lw->b, OP_QUOT, column, r->behind, 0);
-    rest = sk_sub(lw, column, sk_mul(lw, index, r->behind));
-    r->at = sk_add(lw, r->first, position);
-    lw->element = r->at;
-    lw->space.position[r->dimension] = column;
-    sk_bind(lw, lw->at.at[r->dimension], index);
-    for (unsigned d = lw->cluster->loop->rank; --d > r->dimension;) {
-        k_val extent = sk_max(lw, sk_closed(lw, lw->cluster->loop->shape[d]), k_i64(&lw->b, 1)), number = rest;
-        k_val digit = d > r->dimension + 1 ? sk_take_digit(lw, &number, extent) : rest;
-        sk_bind(lw, lw->at.at[d], digit);
-        rest = number;
-    }
+    k_val column = sk_add(lw, r->left, position);
+    sk_bind_column(lw, &lw->at, r->dimension, column, k_let(&lw->b, OP_QUOT, column, r->behind, 0));
+    r->at = lw->element = sk_add(lw, r->first, position);
     sk_bind(lw, lw->at.linear, r->at);
 }
 
@@ -201,16 +191,6 @@ static void store_column(void *env)
     row *r = env;
     sk_fetch_results(r->lw, r->out, r->at, 0);
     sk_store_element(r->lw, r->out, r->at);
-}
-
-/* The dimensions from that of the moves on are one run. */
-static void open_space(sk_lower *lw, unsigned first)
-{
-    sk_open_space(lw);
-    for (unsigned d = first; d < lw->space.rank; d++) {
-        lw->space.run[d] = d == first ? (uint8_t)(lw->space.rank - first) : 0;
-        lw->space.used[d] = d == first;
-    }
 }
 
 /* slots: 0 rows a piece, 1 tiles a row, 2 columns a tile, 3 rows, 4 columns */
@@ -224,7 +204,8 @@ void sk_build_map_moved(sk_lower *lw)
     const unsigned behind = loop->rank - 1u - r.dimension;
     if (lw->options->row && behind == 1) /* which is no argument, then */
         map64_put(lw->arena, &lw->argument, loop->shape[loop->rank - 1], k_i64(b, lw->options->row));
-    open_space(lw, r.dimension);
+    sk_open_space(lw);
+    sk_open_columns(lw, &lw->at, r.dimension);
     k_val rows_piece = sk_slot(lw, 0, "rows_piece"), tiles = sk_slot(lw, 1, "tiles"),
           width = sk_slot(lw, 2, "tile_width"), rows = sk_slot(lw, 3, "rows"), columns = sk_slot(lw, 4, "columns");
     r.behind = lw->options->row ? k_i64(b, lw->options->row)

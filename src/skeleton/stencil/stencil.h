@@ -3,6 +3,7 @@
 #ifndef SN_SKELETON_STENCIL_H
 #define SN_SKELETON_STENCIL_H
 
+#include "skeleton/element/runs.h"
 #include "skeleton/extents.h"
 #include "skeleton/variants.h"
 
@@ -82,11 +83,6 @@ bool sk_stencil_element(sk_cluster *c, unsigned channels, arena *a, stencil_elem
 
 /* Finds the stages of lw's cluster, and all that is fixed before code is made. They live in `a`. */
 stages sk_stencil_stages(sk_lower *lw, const sk_options *options, arena *a);
-/* Columns of a loop at `at` that are those of all dimensions from `first` on: once for a kernel, and for each column. Of
- * several dimensions the column is a position in all of them, which reads at the same index, or at one moved along the
- * first of them, want as it is. pixel: the index in the first one, if it is known. */
-void sk_open_columns(sk_lower *lw, const sk_index *at, unsigned first);
-void sk_bind_column(sk_lower *lw, const sk_index *at, unsigned first, k_val column, k_val pixel);
 /* A body whose neighbours are those of these stages' columns. */
 void sk_stage_body(const stages *s, sk_body *b, sk_columns columns, arena *a);
 /* Columns of a block's rows. */
