@@ -26,6 +26,7 @@ struct sn_context {
     unsigned number;                /* and which of its kind */
     run_counters counters;
     sn_options options;
+    size_t small_from;      /* bytes of parameters: programs for small extents are made for calls with so many */
     bool row_loops;         /* folds along rows fuse with what the same rows do with their results (l_options.rows) */
     char *codegen;          /* of the device, to open another one for explain; NULL: searched */
     pthread_mutex_t moving; /* of `data` and `block` of all arrays */
@@ -71,6 +72,7 @@ struct sn_program {
     handle handle; /* first */
     sn_program
         *outer; /* that this one is a region's program of, with its context, arena and lock; NULL: it is the user's */
+    sn_program *general; /* that this one is the same as, for small extents (small_extents.c); NULL: it is the user's */
     VEC(sn_program *) inside; /* programs of its controls' regions */
     bool sweeps; /* it, or what it is within, does many rounds of a loop at once: loops within it are made for that */
     sn_context *context;
@@ -80,7 +82,8 @@ struct sn_program {
     uint32_t vector_bytes; /* that its kernels are made for; 0: the device's */
     int64_t largest;   /* extent that an argument may have */
     ir_program *ir;
-    program_terms after[API_TERM_PASSES];
+    program_terms built, after[API_TERM_PASSES]; /* before all passes; after each */
+    uint32_t names; /* of extents, as it was built */
     embed_result ports;
     l_program *clusters;
     plan *plan;
@@ -96,6 +99,7 @@ struct sn_program {
     pthread_mutex_t lock; /* of texts */
     program_text *texts;
     _Atomic(struct call_again *) again; /* calls that may come again (again.c) */
+    _Atomic(struct small_extents *) small; /* programs for small extents (small_extents.c) */
 };
 
 struct sn_array {
@@ -123,6 +127,9 @@ void api_make_versions(sn_program *p);
 void api_free_versions(sn_program *p);
 sn_program *api_outermost(sn_program *p);
 void api_attach_regions(sn_program *p); /* for its versions to run */
+/* compile.c: all passes over the terms of `p` and of the programs within it, and their versions. */
+void api_make_program(sn_program *p);
+
 size_t api_large(const sn_program *p);  /* from so many bytes on */
 /* The version for parameters (one run_argument a component) of so many bytes together. `room` is api_version_room
  * bytes. */
@@ -137,6 +144,26 @@ void api_print_when(const sn_program *p, unsigned k, text *out); /* "where ...:"
 
 /* Keeps the text as the calling thread's last message and passes it to the user's function; returns the status. */
 sn_status api_fail(sn_context *cx, sn_status status, const char *format, ...) SN_PRINTF(3, 4);
+
+/* small_extents.c: extents that a call gives, and which are small, are constants in a program made for them. The program
+ * for parameters (one run_argument a component) of so many bytes together: `p` itself where none are small, or where
+ * there is none for them and none can be made. Thread-safe. */
+sn_program *api_for_extents(sn_program *p, const run_argument *in, size_t bytes);
+enum { SMALL_EXTENTS = 16 /* at most, of one program */ };
+typedef struct small_extents { /* the program for some of them; in the order in which they were made, last first */
+    struct small_extents *next;
+    sn_program *program; /* NULL: it could not be made */
+    uint32_t number;     /* from 1: so many there are with the next ones */
+    uint32_t n;
+    ir_number known[];
+} small_extents;
+/* That for these, in ascending order of names, made if it is not there; NULL: it cannot be made. Thread-safe. */
+sn_program *api_program_for(sn_program *p, uint32_t n, const ir_number *known);
+void api_print_extents(const sn_program *p, const small_extents *s, text *out); /* "where m is 4:" */
+/* As a line of their own, "m=4,k=3"; and read for the same program from another text. The next line; NULL: none of it. */
+void api_list_extents(const sn_program *p, const small_extents *s, text *out);
+const char *api_read_extents(const sn_program *p, const char *line, uint32_t *n, ir_number *known);
+void api_free_small_extents(sn_program *p);
 
 typedef struct api_who { /* whose failure it is */
     sn_site at;          /* ... at this place, if the file is not NULL */

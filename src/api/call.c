@@ -472,7 +472,8 @@ void call_room(call *c, arena *a)
     c->bytes = arena_array(a, size_t, (size_t)c->p->params + c->p->results + 1);
     c->memory = arena_array(a, call_memory, (size_t)c->p->params + c->p->results + 1);
     c->staged = arena_array(a, staging, c->p->params + 1);
-    c->choosing = arena_alloc(a, api_version_room(c->p) + 1);
+    c->choosing_n = api_version_room(c->p) + 1;
+    c->choosing = arena_alloc(a, c->choosing_n);
     c->before = c->p->params;
     structs_room(c, a);
 }
@@ -483,7 +484,15 @@ run_program *call_version(const call *c)
     size_t bytes = 0;
     for (uint32_t i = 0; i < c->p->params; i++)
         bytes = bytes + c->bytes[i] < bytes ? SIZE_MAX : bytes + c->bytes[i];
-    return api_version(c->p, c->in, bytes, c->choosing);
+    const sn_program *p = api_for_extents(c->p, c->in, bytes);
+    const base_heap *heap = &p->context->heap;
+    const size_t room = api_version_room(p);
+    void *more = room > c->choosing_n ? heap->alloc(heap->env, room) : NULL;
+    if (room > c->choosing_n && !more)
+        p = c->p;
+    run_program *r = api_version(p, c->in, bytes, more ? more : c->choosing);
+    heap->release(heap->env, more);
+    return r;
 }
 
 void call_count(call *c)

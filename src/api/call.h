@@ -37,7 +37,8 @@ typedef struct call {
     run_result *out;
     size_t *bytes;       /* per argument that has memory */
     call_memory *memory; /* per argument, on the host */
-    void *choosing;      /* memory for api_version */
+    void *choosing;      /* memory for api_version, */
+    size_t choosing_n;   /* bytes */
     staging *staged;     /* per parameter */
     unsigned cancels;    /* of the context when it began */
     uint64_t since;      /* when it began; 0: it is not in the program's profile */

@@ -77,6 +77,7 @@ static void warn(const sn_program *p)
 static void free_program(sn_program *p)
 {
     const base_heap *heap = &p->context->heap;
+    api_free_small_extents(p);
     api_free_versions(p);
     for (program_text *t = p->texts, *next; t; t = next) {
         next = t->next;
@@ -256,8 +257,10 @@ static void remember(sn_program *p, program_terms *terms)
 }
 
 /* The passes over terms, and the program's loops; then the same for the programs within it, as deep as they are. */
-static void make_program_and_inside(sn_program *p)
+void api_make_program(sn_program *p)
 {
+    remember(p, &p->built);
+    p->names = p->ir->dim.n;
     for (unsigned i = 0; i < API_TERM_PASSES; i++) {
         term_passes[i](p);
         remember(p, &p->after[i]);
@@ -278,7 +281,7 @@ static void make_program_and_inside(sn_program *p)
             q->ir->code = p->ir->code;
             q->sweeps = p->sweeps || c->region[i].many;
             vec_push(p->ir->arena, &p->inside, q);
-            make_program_and_inside(q);
+            api_make_program(q);
         }
     }
     api_attach_regions(p);
@@ -301,7 +304,7 @@ static bool compile(sn_program *p, const origin *from)
         return false;
     }
     warn(p);
-    make_program_and_inside(p);
+    api_make_program(p);
     if (cx->profile)
         api_record(p, true);
     list_arguments(p);

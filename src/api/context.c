@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+enum { SMALL_FROM = 16 * 1024 /* bytes: with less there is less to gain than to compile */ };
+
 /* At most an eighth of the machine's memory waits to be used again, a quarter of a device's own. */
 static size_t pool_cap(void)
 {
@@ -90,6 +92,7 @@ sn_context *api_open(const sn_options *options, const base_heap *heap)
     atomic_init(&cx->holders, 1);
     if (open_device(cx) == SN_OK) {
         cx->row_loops = cx->engine.device != NULL;
+        cx->small_from = SMALL_FROM;
         handle_watch();
         handle_made(cx, HANDLE_CONTEXT, "sn_open", (sn_site){NULL, 0}, NULL);
         return cx;

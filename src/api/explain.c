@@ -53,12 +53,21 @@ static void show_prepared(void *env, uint32_t cluster, const sk_kernel *k)
         text_printf(e->out, "; does not fit: %s\n", why ? why : "");
 }
 
-static bool visit_kernels(explaining *e, sn_program *p, run_visit visit)
+/* Have calls needed kernels of versions besides the first, or of programs for small extents? */
+static bool called_otherwise(const sn_program *p)
 {
-    const char *why = "";
     bool called = false;
     for (unsigned k = 1; k < API_VERSIONS; k++)
         called |= api_other_version(p, k) && run_kernels(api_other_version(p, k)->run);
+    for (const small_extents *s = atomic_load(&p->small); s; s = s->next)
+        called |= s->program && (run_kernels(s->program->run) || called_otherwise(s->program));
+    return called;
+}
+
+static bool visit_kernels(explaining *e, sn_program *p, run_visit visit)
+{
+    const char *why = "";
+    const bool called = called_otherwise(p);
     sn_status status = called && !run_kernels(p->run) ? SN_OK : run_visit_kernels(p->run, visit, e, e->arena, &why);
     for (unsigned k = 1; k < API_VERSIONS && status == SN_OK; k++) {
         const program_version *other = api_other_version(p, k);
@@ -107,6 +116,13 @@ static bool kernels_of(explaining *e, sn_program *p, run_visit visit)
     bool good = visit_kernels(e, p, visit);
     for (uint32_t i = 0; i < p->inside.n && good; i++)
         good = kernels_of(e, p->inside.at[i], visit);
+    for (const small_extents *s = atomic_load(&p->small); s && good; s = s->next) {
+        if (!s->program || (!run_kernels(s->program->run) && !called_otherwise(s->program)))
+            continue;
+        text_add(e->out, "; ");
+        api_print_extents(p, s, e->out);
+        good = kernels_of(e, s->program, visit);
+    }
     return good;
 }
 
@@ -223,7 +239,12 @@ static void print_plans(const sn_program *p, text *out)
     }
     for (uint32_t i = 0; i < p->inside.n; i++)
         print_plans(p->inside.at[i], out);
-    if (!p->outer)
+    for (const small_extents *s = atomic_load(&p->small); s; s = s->next)
+        if (s->program) {
+            api_print_extents(p, s, out);
+            print_plans(s->program, out);
+        }
+    if (!p->outer && !p->general)
         structs_explain(p, out);
 }
 
@@ -263,6 +284,9 @@ static void list_versions(const explaining *e, const sn_program *p, told *all)
     }
     for (uint32_t i = 0; i < p->inside.n; i++)
         list_versions(e, p->inside.at[i], all);
+    for (const small_extents *s = atomic_load(&p->small); s; s = s->next)
+        if (s->program)
+            list_versions(e, s->program, all);
 }
 
 static bool profile(explaining *e)

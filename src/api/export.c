@@ -8,12 +8,12 @@
 
 static const char magic[8] = "SINTERX";
 
-/* An exported program begins with this; then come the interface of its code, the text, and, for each level of
- * processors, what it has; each part rounded up to 8 bytes. */
+/* An exported program begins with this; then come the interface of its code, the text, the small extents that it has
+ * programs for, and, for each level of processors, what it has; each part rounded up to 8 bytes. */
 typedef struct package {
     char magic[8];
     uint32_t version, machine, levels, pad;
-    uint64_t bytes, interface_bytes, text_bytes; /* of the whole; texts with the 0 at their ends */
+    uint64_t bytes, interface_bytes, text_bytes, small_bytes; /* of the whole; texts with the 0 at their ends */
 } package;
 
 typedef struct packed_level { /* its kernels follow */
@@ -25,7 +25,7 @@ typedef struct packed_kernel { /* its key and its code follow */
     uint64_t key_bytes, code_bytes, entry;
 } packed_kernel;
 
-enum { VERSION = 2, ALIGNED = 8 };
+enum { VERSION = 3, ALIGNED = 8 };
 
 static size_t rounded(size_t n)
 {
@@ -84,8 +84,27 @@ static sn_status take_called(exporting *e, const sn_program *p, const char **why
     return status;
 }
 
+static sn_status take_possible(exporting *e, sn_program *q, const sn_program *p, const char **why);
+
+/* Of the programs for small extents that calls have made. */
+static sn_status take_small(exporting *e, sn_program *q, const sn_program *p, const char **why)
+{
+    sn_status status = SN_OK;
+    for (const small_extents *s = atomic_load(&p->small); s && status == SN_OK; s = s->next) {
+        text line;
+        ir_number known[SMALL_EXTENTS];
+        uint32_t n = 0;
+        text_init(&line, &e->arena);
+        api_list_extents(p, s, &line);
+        sn_program *same = s->program && api_read_extents(q, line.at, &n, known) ? api_program_for(q, n, known) : NULL;
+        if (same)
+            status = take_possible(e, same, s->program, why);
+    }
+    return status;
+}
+
 /* Those that calls may need, of the same program made for the vectors of a level. */
-static sn_status take_possible(exporting *e, const sn_program *q, const sn_program *p, const char **why)
+static sn_status take_possible(exporting *e, sn_program *q, const sn_program *p, const char **why)
 {
     sn_status status = SN_OK;
     for (unsigned k = 0; k < API_VERSIONS && status == SN_OK; k++)
@@ -93,7 +112,7 @@ static sn_status take_possible(exporting *e, const sn_program *q, const sn_progr
             status = run_visit_possible(run_of(q, k), run_of(p, k), take_kernel, e, &e->arena, why);
     for (uint32_t i = 0; i < q->inside.n && i < p->inside.n && status == SN_OK; i++)
         status = take_possible(e, q->inside.at[i], p->inside.at[i], why);
-    return status;
+    return status == SN_OK ? take_small(e, q, p, why) : status;
 }
 
 static sn_status take_kernels(exporting *e, const char *terms)
@@ -277,15 +296,19 @@ static bool is_name(const char *s)
 
 static sn_status export_program(exporting *e)
 {
-    text terms, data, levels;
+    text terms, small, data, levels;
     uint32_t count = 0;
     text_init(&terms, &e->arena);
+    text_init(&small, &e->arena);
     text_init(&data, &e->arena);
     text_init(&levels, &e->arena);
     const char *said = sn_explain_at(e->who.at, e->p, "term"), *interface = device_cpu_interface();
     if (!said)
         return SN_NO_MEMORY; /* it is reported */
     text_add(&terms, said);
+    for (const small_extents *s = atomic_load(&e->p->small); s; s = s->next)
+        if (s->program)
+            api_list_extents(e->p, s, &small);
     sn_status status = take_levels(e, terms.at, &levels, &count);
     if (status != SN_OK)
         return status;
@@ -293,10 +316,13 @@ static sn_status export_program(exporting *e)
     memcpy(head.magic, magic, sizeof magic);
     head.interface_bytes = strlen(interface) + 1;
     head.text_bytes = terms.n + 1;
-    head.bytes = sizeof head + rounded(head.interface_bytes) + rounded(head.text_bytes) + levels.n;
+    head.small_bytes = small.n + 1;
+    head.bytes = sizeof head + rounded(head.interface_bytes) + rounded(head.text_bytes) + rounded(head.small_bytes) +
+                 levels.n;
     add(&data, &head, sizeof head);
     add(&data, interface, head.interface_bytes);
     add(&data, terms.at, head.text_bytes);
+    add(&data, small.at, head.small_bytes);
     add(&data, levels.at, levels.n);
     status = export_file(e, "o", &data, write_object);
     return status == SN_OK ? export_file(e, "h", &data, write_header) : status;
@@ -442,6 +468,18 @@ static bool take_levels_of(sn_context *cx, const package *head, reader r, unsign
     return !r.left;
 }
 
+/* The programs that kernels have come for. */
+static void make_small(sn_program *p, const char *line)
+{
+    uint32_t n = 0;
+    ir_number known[SMALL_EXTENTS];
+    while (line && *line) {
+        line = api_read_extents(p, line, &n, known);
+        if (line)
+            api_program_for(p, n, known);
+    }
+}
+
 sn_program *sn_import_at(sn_site at, sn_context *cx, const void *data, size_t bytes)
 {
     const api_who who = api_function_at(at, "import");
@@ -450,12 +488,13 @@ sn_program *sn_import_at(sn_site at, sn_context *cx, const void *data, size_t by
     reader r = {data, data ? bytes : 0};
     const package *head = next(&r, sizeof *head);
     const bool right = head && !memcmp(head->magic, magic, sizeof magic) && head->version == VERSION &&
-                       head->bytes == bytes && head->interface_bytes && head->text_bytes;
+                       head->bytes == bytes && head->interface_bytes && head->text_bytes && head->small_bytes;
     const char *interface = right ? next(&r, head->interface_bytes) : NULL;
     const char *terms = interface ? next(&r, head->text_bytes) : NULL;
+    const char *small = terms ? next(&r, head->small_bytes) : NULL;
     const packed_level *best = NULL;
     const device *d = cx->engine.device;
-    if (!terms || interface[head->interface_bytes - 1] || terms[head->text_bytes - 1] ||
+    if (!small || interface[head->interface_bytes - 1] || terms[head->text_bytes - 1] || small[head->small_bytes - 1] ||
         !take_levels_of(cx, head, r, d && !api_own_memory(cx) ? device_cpu_level(d) : 0, 0, &best)) {
         api_fail_at(cx, who, SN_BAD_ARGUMENT,
                     "this is no exported program, or one of another version of the library; give what sn_export has "
@@ -466,5 +505,8 @@ sn_program *sn_import_at(sn_site at, sn_context *cx, const void *data, size_t by
         best = NULL;
     if (best)
         take_levels_of(cx, head, r, best->level, best->level, &best);
-    return api_parse_for(who, cx, terms, best ? best->vector_bytes : 0, NULL);
+    sn_program *p = api_parse_for(who, cx, terms, best ? best->vector_bytes : 0, NULL);
+    if (p && best)
+        make_small(p, small);
+    return p;
 }

@@ -228,6 +228,17 @@ static void explain_port(const embed_port *port, const char *what, uint32_t numb
                     port->bytes);
 }
 
+static void count_conversions(const sn_program *p, uint64_t *n, uint64_t *bytes)
+{
+    for (unsigned k = 0; k < API_VERSIONS; k++) {
+        const program_version *other = k ? api_other_version(p, k) : NULL;
+        uint64_t some = 0, more = 0;
+        if (!k || other)
+            run_conversions(other ? other->run : p->run, &some, &more);
+        *n += some, *bytes += more;
+    }
+}
+
 void structs_explain(const sn_program *p, text *out)
 {
     for (uint32_t k = 0; k < p->ports.params; k++)
@@ -235,13 +246,10 @@ void structs_explain(const sn_program *p, text *out)
     for (uint32_t k = 0; k < p->ports.results; k++)
         explain_port(&p->ports.result[k], "result", k, out);
     uint64_t n = 0, bytes = 0;
-    for (unsigned k = 0; k < API_VERSIONS; k++) {
-        const program_version *other = k ? api_other_version(p, k) : NULL;
-        uint64_t some = 0, more = 0;
-        if (!k || other)
-            run_conversions(other ? other->run : p->run, &some, &more);
-        n += some, bytes += more;
-    }
+    count_conversions(p, &n, &bytes);
+    for (const small_extents *s = atomic_load(&p->small); s; s = s->next)
+        if (s->program)
+            count_conversions(s->program, &n, &bytes);
     if (n)
         text_printf(out, "conversions of arrays of structs so far: %llu, %llu bytes\n", (unsigned long long)n,
                     (unsigned long long)bytes);

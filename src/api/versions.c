@@ -307,7 +307,8 @@ void api_make_versions(sn_program *p)
 {
     const sn_context *cx = p->context;
     l_options loops = loop_options(p);
-    program_version first = version(p, &loops, p->clusters, p->outer ? api_outermost(p)->run : NULL);
+    const sn_program *with = p->outer ? api_outermost(p) : p->general; /* they share a lock, and a profile */
+    program_version first = version(p, &loops, p->clusters, with ? with->run : NULL);
     p->clusters = first.clusters;
     p->plan = first.plan;
     p->run = first.run;
@@ -369,6 +370,9 @@ void api_record(sn_program *p, bool on)
             run_record(api_other_version(p, k)->run, on);
     for (uint32_t i = 0; i < p->inside.n; i++)
         api_record(p->inside.at[i], on);
+    for (const small_extents *s = atomic_load(&p->small); s; s = s->next)
+        if (s->program)
+            api_record(s->program, on);
 }
 
 void api_print_when(const sn_program *p, unsigned k, text *out)

@@ -154,6 +154,9 @@ static bool graft_fn(ir_graft *g, ir_fn **fn)
     ir_fn *copy = arena_copy(g->to->arena, *fn, sizeof **fn);
     copy->param = arena_array(g->to->arena, *copy->param, copy->params + 1);
     for (uint32_t i = 0; i < copy->params; i++) {
+        copy->param[i] = ir_graft_made(g, (*fn)->param[i]); /* several operations may have one function */
+        if (copy->param[i])
+            continue;
         copy->param[i] = ir_var(g->to, (ir_type)ir_at(g->from, (*fn)->param[i])->type);
         ir_graft_note(g, (*fn)->param[i], copy->param[i]);
     }

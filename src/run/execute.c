@@ -854,6 +854,11 @@ void run_lock(run_program *r)
     pthread_rwlock_rdlock(r->lock);
 }
 
+void run_lock_alone(run_program *r)
+{
+    pthread_rwlock_wrlock(r->lock);
+}
+
 void run_unlock(run_program *r)
 {
     pthread_rwlock_unlock(r->lock);

@@ -153,6 +153,7 @@ sn_status run_visit_possible(run_program *r, const run_program *called, run_visi
 
 /* Takes and gives back the lock under which terms may be read. */
 void run_lock(run_program *r);
+void run_lock_alone(run_program *r); /* nobody else reads them: for walks over terms, which use their working memory */
 void run_unlock(run_program *r);
 
 #endif

@@ -545,6 +545,30 @@ static bool live_with_exports(sn_context *cx)
     return status == SN_OK;
 }
 
+/* rows of four, which a program of their own is made for */
+static sn_acc turned(sn_acc a)
+{
+    return sn_transpose(a);
+}
+
+static bool small_extents(sn_context *cx)
+{
+    enum { ROWS = 1100 };
+    static int32_t from[ROWS][4], to[4][ROWS];
+    sn_program *p = sn_compile(cx, "[n,m]i32 -> [m,n]i32", turned);
+    if (!p)
+        return false;
+    for (int i = 0; i < ROWS; i++)
+        from[i][3] = i;
+    sn_status status = sn_call(p, sn_in(&from[0][0], ROWS, 4), sn_into(&to[0][0], 4, ROWS));
+    if (status == SN_OK)
+        assert_int_equal(to[3][ROWS - 1], ROWS - 1);
+    sn_drop(p);
+    if (status != SN_OK && status != SN_NO_MEMORY)
+        fail_msg("%s: %s", sn_status_name(status), sn_message(cx));
+    return status == SN_OK;
+}
+
 /* False if anything failed. */
 static bool live(sn_context *cx)
 {
@@ -554,7 +578,7 @@ static bool live(sn_context *cx)
                 (strcmp(device, "cpu") || texts(cx, p)); /* the same everywhere */
     sn_free(x);
     sn_drop(p);
-    return good && loops(cx) && sorts(cx);
+    return good && loops(cx) && sorts(cx) && small_extents(cx);
 }
 
 /* `step`: of so many allocations one fails, where tests are to be short. */

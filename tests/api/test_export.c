@@ -305,6 +305,75 @@ static void any_channels_come_back(void **state)
     clean("pixels.h");
 }
 
+/* --- programs for small extents --- */
+
+static sn_acc of_columns(sn_acc m)
+{
+    return sn_results(sn_transpose(m), sn_sort(m), sn_sum(m));
+}
+
+static void call_columns(sn_program *p, int64_t columns, float *turned, float *sorted, float *sums)
+{
+    static float m[ROWS * 40];
+    for (int i = 0; i < ROWS * 40; i++)
+        m[i] = (float)(i * 7919 % 1013);
+    assert_int_equal(sn_call(p, sn_in(m, ROWS * 40 / columns, columns), sn_into(turned, columns, ROWS * 40 / columns),
+                             sn_into(sorted, ROWS * 40 / columns, columns), sn_into(sums, ROWS * 40 / columns)),
+                     SN_OK);
+}
+
+/* Those that calls have made are made again where the program comes back, and have their kernels with them; other
+ * extents take the general program there. */
+static void small_extents_come_back(void **state)
+{
+    static const int64_t columns[] = {4, 10, 40};
+    enum { CASES = sizeof(columns) / sizeof(*columns) };
+    static float turned[2][CASES][ROWS * 40], sorted[2][CASES][ROWS * 40], sums[2][CASES][ROWS * 40];
+    char before[300];
+    (void)state;
+    if (on_device() || !both_cpu())
+        return;
+    sn_context *cx = opened();
+    sn_program *p = sn_compile(cx, "[n,m]f32 -> [m,n]f32, [n,m]f32, [n]f32", of_columns);
+    assert_non_null(p);
+    call_columns(p, columns[0], turned[0][0], sorted[0][0], sums[0][0]);
+    assert_non_null(atomic_load(&p->small));
+    if (!can_export(cx, p, "columns")) {
+        sn_close(cx);
+        return;
+    }
+    for (int i = 1; i < CASES; i++)
+        call_columns(p, columns[i], turned[0][i], sorted[0][i], sums[0][i]);
+    sn_drop(p);
+    sn_close(cx);
+    size_t bytes;
+    char *data = data_of(path_of("columns.o"), &bytes);
+    cx = without_compiler(before, sizeof before);
+    assert_non_null(cx);
+    p = sn_import(cx, data, bytes);
+    if (!p)
+        fail_msg("%s", sn_message(cx));
+    const small_extents *s = atomic_load(&p->small);
+    assert_true(s && s->program && s->number == 1);
+    const int warned_before = warned;
+    for (int i = 0; i < CASES; i++) {
+        call_columns(p, columns[i], turned[1][i], sorted[1][i], sums[1][i]);
+        assert_true(i || run_kernels(s->program->run));
+    }
+    assert_int_equal(sn_counts(cx).compiled, 0);
+    assert_int_equal(warned, warned_before);
+    assert_int_equal(atomic_load(&p->small)->number, 1);
+    assert_memory_equal(turned[0], turned[1], sizeof turned[0]);
+    assert_memory_equal(sorted[0], sorted[1], sizeof sorted[0]);
+    assert_memory_equal(sums[0], sums[1], sizeof sums[0]);
+    sn_drop(p);
+    sn_close(cx);
+    with_compiler(before);
+    free(data);
+    clean("columns.o");
+    clean("columns.h");
+}
+
 /* --- sets of instructions --- */
 
 enum { CALLS = 5, SETS = 3 /* of x86-64: v2, v3, v4 */ };
@@ -682,7 +751,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(programs_come_back),          cmocka_unit_test(any_channels_come_back),
         cmocka_unit_test(all_sets_give_the_same_bits), cmocka_unit_test(sets_are_named),
         cmocka_unit_test(checks_come_along),           cmocka_unit_test(mistakes_are_explained),
-        cmocka_unit_test(sources_and_launches),
+        cmocka_unit_test(sources_and_launches),        cmocka_unit_test(small_extents_come_back),
     };
     if (argc > 1)
         return export_one(argv[1]);

@@ -1,0 +1,67 @@
+/* A program in which some names of extents are numbers. */
+#include "ir/specialise.h"
+
+#include "ir/graft.h"
+
+typedef struct specialising {
+    ir_graft graft;
+    const ir_number *known;
+    uint32_t n;
+} specialising;
+
+static ir_id leaf(void *env, ir_id id)
+{
+    const specialising *s = env;
+    const ir_node *node = ir_at(s->graft.from, id);
+    if (node->kind != IR_DIM)
+        return 0;
+    for (uint32_t i = 0; i < s->n; i++)
+        if (s->known[i].dim == node->u.literal)
+            return ir_i64(s->graft.to, s->known[i].value);
+    return ir_dim(s->graft.to, s->graft.from->dim.at[node->u.literal]);
+}
+
+static bool has_regions(const ir_program *p)
+{
+    for (ir_id id = 1; id < p->node.n; id++)
+        if (ir_at(p, id)->kind == IR_CONTROL)
+            return true;
+    return false;
+}
+
+static ir_program *empty_like(const ir_program *from, arena *a)
+{
+    ir_program *to = ir_program_new(a);
+    to->plain = from->plain;
+    to->code = from->code;
+    for (uint32_t i = 1; i < from->site.n; i++) /* the first one is there */
+        vec_push(a, &to->site, from->site.at[i]);
+    for (uint32_t k = 0; k < from->dim.n; k++)
+        ir_dim(to, from->dim.at[k]);
+    for (uint32_t i = 0; i < from->number.n; i++)
+        vec_push(a, &to->number, from->number.at[i]);
+    return to;
+}
+
+ir_program *ir_specialise(ir_program *from, arena *a, uint32_t n, const ir_number *known)
+{
+    if (has_regions(from))
+        return NULL;
+    specialising s = {.graft = {.from = from, .to = empty_like(from, a), .leaf = leaf}, .known = known, .n = n};
+    s.graft.env = &s;
+    ir_program *to = s.graft.to;
+    for (uint32_t i = 0; i < from->input.n; i++) {
+        ir_id input = ir_graft_array(&s.graft, from->input.at[i]);
+        if (!input)
+            return NULL;
+        vec_push(a, &to->input, input);
+    }
+    ir_graft_program(&s.graft);
+    for (uint32_t i = 0; i < from->output.n; i++) {
+        ir_id made = ir_graft_made(&s.graft, from->output.at[i]);
+        if (!made)
+            return NULL;
+        ir_output(to, made);
+    }
+    return to->error.n ? NULL : to;
+}
