@@ -304,6 +304,7 @@ static bool compile(sn_program *p, const origin *from)
         return false;
     }
     warn(p);
+    api_keep_copy(p);
     api_make_program(p);
     if (cx->profile)
         api_record(p, true);

@@ -13,15 +13,34 @@ enum {
     MOST = 8    /* programs for one: of more combinations the others take the general one */
 };
 
-/* --- which extents --- */
+static bool suits(const sn_program *p)
+{
+    const sn_context *cx = p->context;
+    return cx->engine.device && !api_own_memory(cx) && cx->options.simplify != SN_OFF &&
+           cx->options.fusion != SN_OFF && cx->options.cost_model != SN_OFF;
+}
 
 /* Programs of exports have what calls have needed before: what they do not have would have to be compiled. */
 static bool may_make(const sn_program *p)
 {
-    const sn_context *cx = p->context;
-    return cx->engine.device && !api_own_memory(cx) && !p->vector_bytes && cx->options.simplify != SN_OFF &&
-           cx->options.fusion != SN_OFF && cx->options.cost_model != SN_OFF;
+    return suits(p) && !p->vector_bytes;
 }
+
+static bool has_regions(const ir_program *p)
+{
+    for (ir_id id = 1; id < p->node.n; id++)
+        if (ir_at(p, id)->kind == IR_CONTROL)
+            return true;
+    return false;
+}
+
+void api_keep_copy(sn_program *p)
+{
+    if (p->ir->dim.n && suits(p) && has_regions(p->ir))
+        p->copy = ir_specialise(p->ir, &p->arena, 0, NULL);
+}
+
+/* --- which extents --- */
 
 /* The small extents of a call, in the order of their names' numbers; 0 where there are none, or where arguments differ
  * in one, which is for the general program to refuse. */
@@ -71,9 +90,11 @@ static const small_extents *find(const sn_program *p, uint32_t n, const ir_numbe
 
 /* --- making one --- */
 
-/* Terms are as they were built: passes have added others, but changed none. */
+/* Terms are as they were built: passes have added others, but changed none; of regions there is a copy. */
 static ir_program *terms_for(sn_program *p, arena *a, uint32_t n, const ir_number *known)
 {
+    if (p->copy || has_regions(p->ir))
+        return p->copy ? ir_specialise(p->copy, a, n, known) : NULL;
     ir_program then = *p->ir;
     memcpy(&then.output, &p->built.output, sizeof(then.output));
     memcpy(&then.check, &p->built.check, sizeof(then.check));

@@ -21,18 +21,13 @@ static ir_id leaf(void *env, ir_id id)
     return ir_dim(s->graft.to, s->graft.from->dim.at[node->u.literal]);
 }
 
-static bool has_regions(const ir_program *p)
-{
-    for (ir_id id = 1; id < p->node.n; id++)
-        if (ir_at(p, id)->kind == IR_CONTROL)
-            return true;
-    return false;
-}
-
-static ir_program *empty_like(const ir_program *from, arena *a)
+/* `outer`: that it is a region's program of; NULL: none. */
+static ir_program *empty_like(const ir_program *from, arena *a, ir_program *outer)
 {
     ir_program *to = ir_program_new(a);
+    to->outer = outer;
     to->plain = from->plain;
+    to->contracted = from->contracted;
     to->code = from->code;
     for (uint32_t i = 1; i < from->site.n; i++) /* the first one is there */
         vec_push(a, &to->site, from->site.at[i]);
@@ -43,11 +38,39 @@ static ir_program *empty_like(const ir_program *from, arena *a)
     return to;
 }
 
-ir_program *ir_specialise(ir_program *from, arena *a, uint32_t n, const ir_number *known)
+static ir_program *specialise(ir_program *from, arena *a, ir_program *outer, uint32_t n, const ir_number *known);
+
+/* Numbers that come into a region from outside are known where their terms are constants. */
+static bool specialise_region(ir_program *to, const ir_control *c, ir_region *r)
 {
-    if (has_regions(from))
-        return NULL;
-    specialising s = {.graft = {.from = from, .to = empty_like(from, a), .leaf = leaf}, .known = known, .n = n};
+    ir_number *known = arena_array(to->arena, *known, r->values + 1);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->values; i++) {
+        const ir_node *value = ir_at(to, c->value[r->value[i]]);
+        if (value->kind == IR_CONST && value->type == T_I64)
+            known[n++] = (ir_number){r->dim[i], (int64_t)value->u.literal};
+    }
+    r->program = specialise(r->program, to->arena, to, n, known);
+    return r->program;
+}
+
+static bool specialise_regions(ir_program *to)
+{
+    for (ir_id id = 1; id < to->node.n; id++) {
+        ir_control *c = ir_at(to, id)->kind == IR_CONTROL ? ir_info(to, id)->control : NULL;
+        if (!c)
+            continue;
+        c->region = arena_copy(to->arena, c->region, c->regions * sizeof(*c->region));
+        for (uint32_t i = 0; i < c->regions; i++)
+            if (!specialise_region(to, c, &c->region[i]))
+                return false;
+    }
+    return true;
+}
+
+static ir_program *specialise(ir_program *from, arena *a, ir_program *outer, uint32_t n, const ir_number *known)
+{
+    specialising s = {.graft = {.from = from, .to = empty_like(from, a, outer), .leaf = leaf}, .known = known, .n = n};
     s.graft.env = &s;
     ir_program *to = s.graft.to;
     for (uint32_t i = 0; i < from->input.n; i++) {
@@ -63,5 +86,10 @@ ir_program *ir_specialise(ir_program *from, arena *a, uint32_t n, const ir_numbe
             return NULL;
         ir_output(to, made);
     }
-    return to->error.n ? NULL : to;
+    return !to->error.n && specialise_regions(to) ? to : NULL;
+}
+
+ir_program *ir_specialise(ir_program *from, arena *a, uint32_t n, const ir_number *known)
+{
+    return specialise(from, a, NULL, n, known);
 }

@@ -5,10 +5,11 @@
 
 #include "ir/term.h"
 
-/* Makes it in the arena of the result, of the `from` program's outputs and conditions; places, data and foreign code are
- * those of `from`, which has to stay. Names keep their numbers (IR_DIM). NULL: it cannot be made (some control has
- * regions, which would be both programs'), or nothing would come of it but an error (a condition that never holds).
- * Uses the working memory of `from`, whose arena needs a handler for failures, as `a` does. */
+/* Makes it in the arena `a`, of the outputs and conditions of `from`, and so the programs of regions, in which numbers
+ * from outside are known that are so now; places, data and foreign code are those of `from`, which has to stay. Names
+ * keep their numbers (IR_DIM). NULL: nothing would come of it but an error (a condition that never holds). With none
+ * known it is a copy. Uses the working memory of `from` and its regions, whose arena needs a handler for failures, as
+ * `a` does. */
 ir_program *ir_specialise(ir_program *from, arena *a, uint32_t n, const ir_number *known);
 
 #endif

@@ -94,10 +94,41 @@ static sn_acc with_data(sn_acc a)
     return sn_results(all, sn_filter(is_odd, all), sn_flatten(all));
 }
 
-/* Segments whose lengths are in an array of a small extent, and a permute to few places. */
+/* A permute to few places, and a table of few elements. */
 static sn_acc few_places(sn_acc keys, sn_acc values)
 {
     return sn_results(sn_histogram(sn_extent(values, 0), keys), sn_gather(keys, values));
+}
+
+/* Loops and choices, whose programs know what the one around them knows; the inner extents change from round to round. */
+static sn_scalar decayed(sn_scalar x, sn_scalar total)
+{
+    return sn_sub(sn_mul(x, 2), total);
+}
+
+static sn_acc one_round(sn_acc a)
+{
+    return sn_zip_with(decayed, a, sn_replicate(sn_sum(a), SN_ALL, sn_extent(a, 1)));
+}
+
+static sn_acc without_first(sn_acc a)
+{
+    return sn_tail(a);
+}
+
+static sn_acc has_columns(sn_acc a)
+{
+    return sn_unit(sn_gt(sn_extent(a, 1), 2));
+}
+
+static sn_acc shorter(sn_acc a)
+{
+    return sn_acond(sn_gt(sn_extent(a, 1), 5), without_first, without_first, sn_aiterate(2, one_round, a));
+}
+
+static sn_acc loops(sn_acc a)
+{
+    return sn_results(sn_aiterate(3, one_round, a), sn_awhile(has_columns, shorter, a));
 }
 
 #define SHAPES 100, 1, 100, 2, 90, 3, 64, 4, 50, 7, 33, 16, 20, 17, 0, 3, 3, 100, 1, 1, 16, 16
@@ -108,6 +139,7 @@ static void as_the_interpreter(void **state)
     both("[n,m]T -> [n,m]T, [n]T, [n,m]T, [m,n]T, [n,m]T, [n]T, [m]T, T", rows, "i32 f64", SMALL, SHAPES);
     both("[n,m,k]T, [n,k,m]T -> [n,m,m]T", products, "f32 i64", SMALL, 20, 4, 4, 20, 3, 5, 9, 8, 8, 7, 17, 2, 40, 1, 2);
     both("[n,m]T -> [n,m]T, [n,m]T", neighbours, "f32 i16", SMALL, SHAPES);
+    both("[n,m]T -> [n,m]T, [n,k]T", loops, "i32", SMALL, 30, 4, 20, 7, 5, 16, 3, 17, 16, 2, 0, 3);
     both("[n,m]i32 -> [n,m]i32, [k]i32, [l]i32", with_data, NULL, SMALL, SHAPES);
     both("[n]i32, [m]T -> [m]i64, [n]T", few_places, "f32", INDICES, 3, 3, 5, 16, 9, 9, 1000, 1000, 11, 12);
 }
