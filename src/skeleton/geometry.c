@@ -278,14 +278,14 @@ static bool in_any_order(const sk_call *x)
 
 bool sk_launch_lanes(const sk_call *x, sk_geometry *g)
 {
-    enum { UNIT = 64, LONGEST = 16 };
+    enum { LONGEST = 16 };
     bool combine = x->pass == SK_PASS_COMBINE, folds = x->c->loop->class == L_CLASS_FOLD;
     int64_t length = x->columns, one = larger(length, 1);
     if ((length > SK_SHORT && !(folds && !combine && in_any_order(x))) ||
         (folds ? x->o->group || (combine && by_tree(x)) : combine))
         return false;
     int64_t size = x->o->group ? sk_group_piece(x->c) : sk_piece_elements(x, x->rows * one) / one;
-    size = larger(UNIT, size / UNIT * UNIT);
+    size = larger(SK_LANES_UNIT, size / SK_LANES_UNIT * SK_LANES_UNIT);
     g->pieces = pieces_of(x->rows, size);
     g->slot[0] = length;
     g->slot[1] = x->rows;

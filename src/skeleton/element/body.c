@@ -517,11 +517,44 @@ static void define_backpermute(sk_body *b, ir_id id, const sk_index *at, ir_id *
         out[c] = after_checks(b, value[c], &all);
 }
 
+/* Of the dimensions first .. end - 1 alone. */
+static ir_id flatten_part(ir_program *p, const ir_array *info, const sk_index *i, unsigned first, unsigned end)
+{
+    ir_id sum = i->at[first];
+    for (unsigned d = first + 1; d < end; d++)
+        sum = ir_op2(p, 0, OP_ADD, ir_op2(p, 0, OP_MUL, sum, info->shape[d]), i->at[d]);
+    return sum;
+}
+
+/* Where the first or the last dimensions before and after a reshape are the same, so are their indices, and what lies
+ * between is taken apart by itself. */
+static void keep_dimensions(ir_program *p, const ir_array *to, const sk_index *at, const ir_array *of, sk_index *from)
+{
+    unsigned first = 0, last = 0;
+    if (!to->rank || !of->rank || !at->at[0])
+        return;
+    while (first < to->rank && first < of->rank && to->shape[first] == of->shape[first])
+        first++;
+    while (first + last < to->rank && first + last < of->rank &&
+           to->shape[to->rank - 1 - last] == of->shape[of->rank - 1 - last])
+        last++;
+    const unsigned end = to->rank - last, left = of->rank - last;
+    if ((!first && !last) || first == end || first == left)
+        return;
+    sk_index part = {.rank = (uint8_t)(left - first), .linear = flatten_part(p, to, at, first, end)};
+    ir_array middle = {.rank = (uint8_t)(left - first)};
+    memcpy(middle.shape, of->shape + first, (left - first) * sizeof(*middle.shape));
+    unflatten(p, &middle, &part);
+    for (unsigned d = 0; d < of->rank; d++)
+        from->at[d] = d < first ? at->at[d] : d < left ? part.at[d - first] : at->at[d + to->rank - of->rank];
+}
+
 static void define_reshape(sk_body *b, ir_id id, const sk_index *at, ir_id *out)
 {
     ir_program *p = program(b);
     const ir_array *info = ir_info(p, id);
     sk_index from = {.rank = ir_info(p, info->input[0])->rank, .linear = flatten(p, info, at), .guarded = at->guarded};
+    keep_dimensions(p, info, at, ir_info(p, info->input[0]), &from);
     memcpy(out, sk_pull(b, info->input[0], &from), info->components * sizeof(ir_id));
 }
 

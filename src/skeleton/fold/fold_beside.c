@@ -34,7 +34,7 @@ static bool stores_elements(const l_cluster *c)
 
 bool sk_launch_fold_beside(const sk_call *x, sk_geometry *g)
 {
-    enum { FEWEST = 16, UNIT = 64 };
+    enum { FEWEST = 16, UNIT = 64, FAR = 16, FEW = 4 };
     const sk_cluster *c = x->c;
     const int64_t *extent = x->extent;
     int64_t length = x->columns, places = 1;
@@ -48,6 +48,8 @@ bool sk_launch_fold_beside(const sk_call *x, sk_geometry *g)
         places *= extent[i];
     if (lanes < FEWEST || rows * length > MOST_ELEMENTS || !places)
         return false;
+    if (!d && c->whole_reads && rows > 1 && (length <= FEW || rows * length > FAR) && SK_LANES_UNIT % rows == 0)
+        return false; /* lanes would read elements far apart; those that have a row each read them as they lie */
     int64_t piece = sk_piece_elements(x, x->rows * length);
     int64_t share = piece / (rows * length) / UNIT * UNIT, width = share < UNIT ? UNIT : share;
     width = width < lanes ? width : lanes;

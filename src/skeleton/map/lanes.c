@@ -65,6 +65,8 @@ static sk_lanes_kind find_kind(const sk_lanes *l, ir_id id)
     case IR_CONST:
     case IR_DIM:
         return SK_LANES_SHARED;
+    case IR_VAR: /* of a loop: the number of a round is that of all lanes */
+        return map64_get(&l->rounds, id) ? SK_LANES_SHARED : SK_LANES_UNKNOWN;
     case IR_WITHIN:
         return kind_of(l, l->p->arg.at[n->args]);
     case IR_OP:
@@ -78,13 +80,18 @@ void sk_find_lanes_terms(sk_lanes *l, const sk_lower *lw, const sk_outputs *out)
 {
     opt_reach(lw->l->ir, lw->arena, out->term.n, out->term.at, &l->ids);
     l->term = arena_array(lw->arena, sk_lanes_term, l->ids.n + 1);
+    for (uint32_t i = 0; i < l->ids.n; i++) {
+        const ir_node *n = ir_at(l->p, l->ids.at[i]);
+        if (n->kind == IR_LOOP && !n->u.loop->cond && n->u.loop->index)
+            map64_put(lw->arena, &l->rounds, n->u.loop->index, 1);
+    }
     for (uint32_t i = 0; i < l->ids.n; i++) { /* operands before users */
         const ir_id id = l->ids.at[i];
         const ir_node *n = ir_at(l->p, id);
         const unsigned d = sk_component(l->at, id);
         sk_lanes_term *t = &l->term[i + 1];
         t->kind = find_kind(l, id);
-        t->reads = n->kind == IR_READ;
+        t->reads = n->kind == IR_READ || n->kind == IR_LOOP;
         t->mentions = (uint8_t)(d > l->column ? 1u << (d - 1 - l->column) : 0u);
         for (uint32_t k = 0; k < n->n; k++) {
             const sk_lanes_term of = sk_lanes_term_of(l, l->p->arg.at[n->args + k]);
@@ -96,13 +103,21 @@ void sk_find_lanes_terms(sk_lanes *l, const sk_lower *lw, const sk_outputs *out)
     l->term[0] = (sk_lanes_term){0};
 }
 
+/* Do all lanes have the same rounds of a loop, of which there are few? */
+static bool same_rounds(const sk_lanes *l, const ir_loop *loop)
+{
+    enum { FEW = 32 };
+    int64_t rounds;
+    return !loop->cond && ir_extent_constant(l->p, loop->count, &rounds) && rounds <= FEW;
+}
+
 /* Where only some lanes read it is not known which. */
 bool sk_lanes_know_reads(const sk_lanes *l)
 {
     for (uint32_t i = 0; i < l->ids.n; i++) {
         const ir_node *n = ir_at(l->p, l->ids.at[i]);
         const ir_id *arg = l->p->arg.at + n->args;
-        if (n->kind == IR_LOOP || (n->kind == IR_OP && ir_ops[n->op].flags & OP_TRACES) ||
+        if ((n->kind == IR_LOOP && !same_rounds(l, n->u.loop)) || (n->kind == IR_OP && ir_ops[n->op].flags & OP_TRACES) ||
             (n->kind == IR_COND && (sk_lanes_term_of(l, arg[1]).reads || sk_lanes_term_of(l, arg[2]).reads)))
             return false;
         for (uint32_t k = 0; k < n->n && n->kind == IR_READ; k++)

@@ -78,13 +78,14 @@ typedef struct sk_lanes {
     opt_ids ids;
     sk_lanes_term *term; /* of ids.at[i] in [i + 1]; [0]: of what is not there */
     map64 number;        /* of a term in ids, plus 1 */
+    map64 rounds;        /* variables that are the number of a loop's round -> 1 */
 } sk_lanes;
 
 /* Of what is stored; p, at, column and period are set. */
 void sk_find_lanes_terms(sk_lanes *l, const sk_lower *lw, const sk_outputs *out);
 sk_lanes_term sk_lanes_term_of(const sk_lanes *l, ir_id term);
-/* Is it known of all reads where lanes read? And is there nothing that loops, or says what it computes: gangs may run
- * twice. */
+/* Is it known of all reads where lanes read? And do loops have a known number of rounds, and nothing says what it
+ * computes: gangs may run twice. */
 bool sk_lanes_know_reads(const sk_lanes *l);
 
 /* Sets a cluster's `block_digits` and what belongs to it (map_blocks.c). After sk_find_lanes. */

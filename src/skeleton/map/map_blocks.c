@@ -5,6 +5,7 @@
  * the lanes. Otherwise each lane would divide its position, and read its element alone. */
 #include "skeleton/map/map.h"
 
+#include "loop/costs.h"
 #include "skeleton/element/interleave.h"
 #include "skeleton/element/runs.h"
 #include "skeleton/extents.h"
@@ -95,6 +96,16 @@ static int64_t blocks_together(int64_t elements, int64_t most)
     return best;
 }
 
+/* What takes long is not worth gangs that overlap at the ends of rows. Loops count as if nobody knew how long they run;
+ * those of gangs are short. */
+static double flops_besides_loops(const sk_lanes *l, const l_cluster *loop)
+{
+    double flops = loop->flops;
+    for (uint32_t i = 0; i < l->ids.n; i++)
+        flops -= ir_at(l->p, l->ids.at[i])->kind == IR_LOOP ? COST_LOOP : 0;
+    return flops;
+}
+
 /* The innermost dimensions that may be a block, whose indices matter by themselves: how many. */
 static unsigned digits_of_blocks(const sk_lower *lw, const sk_cluster *c, int64_t *elements)
 {
@@ -115,10 +126,10 @@ void sk_find_blocks(const sk_lower *lw, sk_cluster *c, const sk_outputs *out, co
     int64_t elements;
     const unsigned digits = digits_of_blocks(lw, c, &elements);
     sk_lanes l = {.p = lw->l->ir, .at = at, .column = c->loop->rank - digits - 1};
-    if (!digits || c->loop->flops > MOST_FLOPS)
+    if (!digits)
         return;
     sk_find_lanes_terms(&l, lw, out);
-    if (l.ids.n > MOST_TERMS)
+    if (l.ids.n > MOST_TERMS || flops_besides_loops(&l, c->loop) > MOST_FLOPS)
         return;
     const int64_t most = REGISTERS * SK_LINE / sk_widest(lw->l, &l.ids, out->term.n, out->term.at);
     int64_t together = blocks_together(elements, smaller(most, MOST_ELEMENTS));

@@ -92,28 +92,86 @@ static void find_stride(row_loop *r)
     r->row_base = sk_add(lw, sk_mul(lw, beside, r->length), sk_sub(lw, r->row, beside));
 }
 
-void row_bind_row(row_loop *r, k_val row)
+/* Its number is known, its indices are not wanted: true if nobody needs them. */
+static bool begin_row(row_loop *r, k_val row)
 {
     sk_lower *lw = r->lw;
     const l_cluster *c = lw->cluster->loop;
-    unsigned along = row_dimension(r), others = 0;
-    k_val index[IR_MAX_RANK] = {0};
-    ir_id shape[IR_MAX_RANK] = {0};
     r->row = row;
     r->row_base = sk_mul(lw, row, r->length);
     if (c->behind)
         find_stride(r);
     lw->element = row;
-    if (c->rank < 2 || r->combine || (c->rank > 2 && !needs_row(r)))
-        return;
+    return c->rank < 2 || r->combine || (c->rank > 2 && !needs_row(r));
+}
+
+/* The extents of the dimensions that rows are neighbours in, and that of the row; how many the former are. */
+static unsigned shape_of_rows(const row_loop *r, ir_id *shape)
+{
+    const l_cluster *c = r->lw->cluster->loop;
+    unsigned others = 0;
     for (unsigned d = 0; d < c->rank; d++)
-        if (d != along)
+        if (d != row_dimension(r))
             shape[others++] = c->shape[d];
-    shape[others] = c->shape[along];
-    sk_row_indices(lw, c->rank, shape, row, index);
-    for (unsigned d = 0, k = 0; d < c->rank; d++)
-        if (d != along)
-            sk_bind(lw, r->lw->at.at[d], index[k++]);
+    shape[others] = c->shape[row_dimension(r)];
+    return others;
+}
+
+static void bind_indices(row_loop *r, const k_val *index)
+{
+    for (unsigned d = 0, k = 0; d < r->lw->cluster->loop->rank; d++)
+        if (d != row_dimension(r))
+            sk_bind(r->lw, r->lw->at.at[d], index[k++]);
+}
+
+void row_bind_row(row_loop *r, k_val row)
+{
+    k_val index[IR_MAX_RANK] = {0};
+    ir_id shape[IR_MAX_RANK] = {0};
+    if (begin_row(r, row))
+        return;
+    shape_of_rows(r, shape);
+    sk_row_indices(r->lw, r->lw->cluster->loop->rank, shape, row, index);
+    bind_indices(r, index);
+}
+
+int64_t row_block(const row_loop *r, int64_t lanes)
+{
+    const sk_lower *lw = r->lw;
+    ir_id shape[IR_MAX_RANK] = {0};
+    int64_t rows = 1, extent;
+    if (r->combine || lw->options->group || !lw->options->vector_bytes || lw->cluster->loop->rank < 3 ||
+        lw->cluster->loop->behind || !needs_row(r))
+        return 1;
+    unsigned left = shape_of_rows(r, shape);
+    while (left && ir_extent_constant(lw->l->ir, shape[left - 1], &extent) && extent > 0 &&
+           lanes % (rows * extent) == 0) {
+        rows *= extent;
+        left--;
+    }
+    return left <= 1 || rows == lanes ? rows : 1;
+}
+
+void row_bind_in_block(row_loop *r, int64_t block, int64_t lanes, k_val first, k_val lane)
+{
+    sk_lower *lw = r->lw;
+    k_builder *b = &lw->b;
+    k_val index[IR_MAX_RANK] = {0};
+    ir_id shape[IR_MAX_RANK] = {0};
+    if (begin_row(r, sk_add(lw, first, lane)))
+        return;
+    unsigned left = shape_of_rows(r, shape);
+    k_val number = k_let(b, OP_QUOT, first, k_i64(b, block), 0);
+    for (int64_t rows = 1, extent; rows < block; rows *= extent) {
+        ir_extent_constant(lw->l->ir, shape[--left], &extent);
+        index[left] = rows * extent == lanes ? lane : k_let(b, OP_REM, lane, k_i64(b, extent), 0);
+        lane = rows * extent == lanes ? 0 : k_let(b, OP_QUOT, lane, k_i64(b, extent), 0);
+    }
+    if (lane)
+        number = sk_add(lw, number, lane);
+    if (left)
+        sk_row_indices(lw, left + 1, shape, number, index);
+    bind_indices(r, index);
 }
 
 /* --- members --- */

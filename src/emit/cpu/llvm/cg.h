@@ -347,6 +347,8 @@ cg_ref cg_load_table(cg *g, k_mem m, cg_ref index); /* table.c: NULL if the memo
 cg_ref cg_load_pieces(cg *g, const k_stmt *s); /* pieces.c: NULL if the index is no row in pieces */
 /* offsets.c: the elements that are known constants away from what all lanes share; NULL: they are not. */
 cg_ref cg_load_offsets(cg *g, const k_stmt *s);
+/* Does the gang, whose lanes are numbered by constants, read few elements close together, each for several lanes? */
+bool cg_lanes_share(const cg *g, k_val index, unsigned element_bytes);
 /* i1: a comparison of such an index with a number that all lanes share holds in all lanes that are on; NULL: it is
  * none. */
 cg_ref cg_offsets_hold(cg *g, const k_stmt *s);

@@ -169,6 +169,56 @@ static unsigned known_lanes(const cg *g)
     return g->mask.first && LLVMIsAConstantInt(g->mask.first) ? (unsigned)LLVMConstIntGetSExtValue(g->mask.first) : 0;
 }
 
+/* How far the lanes are apart in a value, if that is a constant for each of them. Nothing is emitted. */
+static bool known_apart(const cg *g, k_val v, unsigned depth, int64_t *number)
+{
+    const k_value *x = &g->k->value.at[v];
+    const k_stmt *s = definition(g, v);
+    int64_t other[MOST_LANES];
+    if (x->shape == K_UNIFORM) {
+        memset(number, 0, g->lanes * sizeof(*number));
+        return x->type == T_I64;
+    }
+    if (is_known(g, v, depth, number))
+        return true;
+    if (!s || s->op != K_LET || x->type != T_I64 || depth == MOST_DEPTH)
+        return false;
+    const unsigned literal = g->k->value.at[s->in[1]].kind == KV_LITERAL;
+    if (s->sub == OP_MUL ? g->k->value.at[s->in[literal]].kind != KV_LITERAL
+                         : s->sub != OP_ADD && s->sub != OP_SUB)
+        return false;
+    if (s->sub == OP_MUL ? !is_known(g, s->in[literal], depth + 1, other)
+                         : !known_apart(g, s->in[1], depth + 1, other))
+        return false;
+    if (!known_apart(g, s->in[s->sub == OP_MUL ? !literal : 0], depth + 1, number))
+        return false;
+    for (unsigned i = 0; i < g->lanes; i++)
+        if (!compute((ir_op)s->sub, number[i], other[i], &number[i]))
+            return false;
+    return true;
+}
+
+bool cg_lanes_share(const cg *g, k_val index, unsigned bytes)
+{
+    enum { SHARERS = 4, LANES_OF_A_PIECE = 3 };
+    int64_t number[MOST_LANES];
+    const unsigned lanes = known_lanes(g);
+    if (!lanes || !known_apart(g, index, 0, number))
+        return false;
+    int64_t low = number[0], high = number[0];
+    unsigned distinct = 0;
+    for (unsigned l = 0; l < lanes; l++) {
+        unsigned k = 0;
+        while (number[k] != number[l])
+            k++;
+        distinct += k == l;
+        low = number[l] < low ? number[l] : low;
+        high = number[l] > high ? number[l] : high;
+    }
+    const int64_t pieces = (high - low) / (g->cpu.register_bytes / bytes) + 1;
+    return distinct * SHARERS <= lanes && pieces * LANES_OF_A_PIECE <= lanes;
+}
+
 /* --- comparisons --- */
 
 /* The least and the greatest one of lanes that differ by constants; overflow: i1, they are not such numbers. */

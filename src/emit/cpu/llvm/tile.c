@@ -137,7 +137,8 @@ static bool walks_rows(plan *p, const k_stmt *s)
         return false;
     if (index->shape == K_UNIFORM || (index->shape == K_AFFINE && index->step >= -1 && index->step <= 1))
         return false;
-    if (index->shape == K_VARYING && !may_be_apart(p, s))
+    if (index->shape == K_VARYING &&
+        (!may_be_apart(p, s) || cg_lanes_share(p->g, s->in[0], (unsigned)ir_type_size((ir_type)k->mem.at[s->mem].type))))
         return false;
     p->budget = MOST_TERMS;
     int64_t grows = growth(p, s->in[0]);
