@@ -36,6 +36,7 @@ enum { NB_SIZES = 8 };
     X(sources)                                                                                                         \
     X(records)                                                                                                         \
     X(channels)                                                                                                        \
+    X(batches)                                                                                                         \
     X(independent)                                                                                                     \
     X(compute)                                                                                                         \
     X(equal)
