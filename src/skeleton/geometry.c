@@ -278,14 +278,16 @@ static bool in_any_order(const sk_call *x)
 
 bool sk_launch_lanes(const sk_call *x, sk_geometry *g)
 {
-    enum { LONGEST = 16 };
+    enum { UNIT = 64, LONGEST = 16 };
     bool combine = x->pass == SK_PASS_COMBINE, folds = x->c->loop->class == L_CLASS_FOLD;
     int64_t length = x->columns, one = larger(length, 1);
     if ((length > SK_SHORT && !(folds && !combine && in_any_order(x))) ||
         (folds ? x->o->group || (combine && by_tree(x)) : combine))
         return false;
     int64_t size = x->o->group ? sk_group_piece(x->c) : sk_piece_elements(x, x->rows * one) / one;
-    size = larger(SK_LANES_UNIT, size / SK_LANES_UNIT * SK_LANES_UNIT);
+    const row_gang gang = row_gang_of(x->c);
+    const int64_t unit = gang.block > 1 ? gang.rows * (UNIT / gang.rows) : UNIT;
+    size = larger(unit, size / unit * unit);
     g->pieces = pieces_of(x->rows, size);
     g->slot[0] = length;
     g->slot[1] = x->rows;

@@ -224,7 +224,6 @@ typedef enum {
 
 /* Constants of the combination tree (docs/determinism.md): rows that are folded from left to right, elements of a piece
  * of longer ones, accumulators of a piece of operators that commute. */
-enum { SK_LANES_UNIT = 64 /* rows: pieces of SK_LANES begin at multiples of it */ };
 enum { SK_SHORT = 32, SK_PIECE = 4096, SK_ACCUMULATORS = 128 };
 /* Most pieces that a worker claims at once, a power of two; not more than SK_SHORT, so that blocks can finish rows. */
 enum { SK_BLOCK_LOG = 4, SK_BLOCK = 1 << SK_BLOCK_LOG };

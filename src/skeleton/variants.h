@@ -155,6 +155,16 @@ bool sk_launch_fold_beside(const sk_call *x, sk_geometry *g);
 void sk_build_fold_beside(sk_lower *lw);
 bool sk_launch_fold_choice(const sk_call *x, sk_geometry *g);
 void sk_build_fold_choice(sk_lower *lw);
+/* The innermost dimensions that rows are neighbours in may have so few indices, as the program says, that they are blocks
+ * of at most 64 rows. */
+typedef struct row_gang {
+    int64_t block; /* rows; 1: there are none */
+    int64_t rows;  /* of a gang: whole blocks */
+    int64_t lanes; /* that it has, a power of two */
+} row_gang;
+row_gang row_gang_of(const sk_cluster *c);
+/* Are short rows in such blocks better folded by a lane each than by one that has all rows of a block? */
+bool sk_rows_in_blocks(const sk_call *x);
 bool sk_launch_lanes(const sk_call *x, sk_geometry *g);
 void sk_build_lanes(sk_lower *lw);
 bool sk_launch_fold_rows(const sk_call *x, sk_geometry *g);

@@ -133,7 +133,7 @@ bool sk_launch_contract(const sk_call *x, sk_geometry *g)
         bool narrow =
             !of->folds && !brief && rows >= FEWEST_ROWS && find_tile(of, x->o, rows, columns, length, full / 2, &half);
         sk_geometry beside = {0}; /* tiny matrices are a lane's */
-        bool tiny = brief && sk_launch_fold_beside(x, &beside);
+        bool tiny = brief && (sk_launch_fold_beside(x, &beside) || sk_rows_in_blocks(x));
         if (!of->folds && !tiny && find_tile(&other, x->o, columns, rows, length, full, &t)) {
             int64_t lanes = rows;
             rows = columns;

@@ -32,9 +32,27 @@ static bool stores_elements(const l_cluster *c)
     return false;
 }
 
+/* Lanes that have all rows of a block read elements far apart where each row has elements of its own; where what they read
+ * is small, what several rows read is read once, but blocks of three need no permutations. */
+bool sk_rows_in_blocks(const sk_call *x)
+{
+    enum { FEW = 4, FAR = 16 };
+    unsigned d;
+    const sk_cluster *c = x->c;
+    const int64_t length = x->columns;
+    if (c->loop->rank < 3 || !x->o->vector_bytes || x->o->group || x->pass == SK_PASS_COMBINE || length < 1 ||
+        length > SK_SHORT || row_gang_of(c).block <= 1)
+        return false;
+    const int64_t rows = rows_of_lane(c, &d);
+    if (d)
+        return false;
+    const bool even = rows > 1 && !(rows & (rows - 1));
+    return (even && length <= FEW) || (c->whole_reads && rows * length > FAR);
+}
+
 bool sk_launch_fold_beside(const sk_call *x, sk_geometry *g)
 {
-    enum { FEWEST = 16, UNIT = 64, FAR = 16, FEW = 4 };
+    enum { FEWEST = 16, UNIT = 64 };
     const sk_cluster *c = x->c;
     const int64_t *extent = x->extent;
     int64_t length = x->columns, places = 1;
@@ -48,8 +66,8 @@ bool sk_launch_fold_beside(const sk_call *x, sk_geometry *g)
         places *= extent[i];
     if (lanes < FEWEST || rows * length > MOST_ELEMENTS || !places)
         return false;
-    if (!d && c->whole_reads && rows > 1 && (length <= FEW || rows * length > FAR) && SK_LANES_UNIT % rows == 0)
-        return false; /* lanes would read elements far apart; those that have a row each read them as they lie */
+    if (sk_rows_in_blocks(x))
+        return false;
     int64_t piece = sk_piece_elements(x, x->rows * length);
     int64_t share = piece / (rows * length) / UNIT * UNIT, width = share < UNIT ? UNIT : share;
     width = width < lanes ? width : lanes;

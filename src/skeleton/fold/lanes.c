@@ -309,13 +309,13 @@ static int64_t positions_with_code(const row_loop *r)
     return few && stores && !packs && !lw->options->group && lw->options->vector_bytes ? length : 0;
 }
 
-/* The row of the lane of a FOR_ALL, which ends here. `block`: rows whose indices in the block are known of each lane. */
-static void each_row(row_lanes *s, uint8_t sweeps, int64_t block, k_val first, k_val lane)
+/* The row of the lane of a FOR_ALL, which ends here; of a gang that begins with a block, if `blocks`. */
+static void each_row(row_lanes *s, uint8_t sweeps, bool blocks, k_val first, k_val lane)
 {
     sk_lower *lw = s->r->lw;
     const uint32_t mark = sk_scope(lw);
-    if (block > 1)
-        row_bind_in_block(s->r, block, lw->out->k->lanes, first, lane);
+    if (blocks)
+        row_bind_in_block(s->r, first, lane);
     else
         row_bind_row(s->r, sk_add(lw, first, lane));
     lw->ahead = lw->options->ahead;
@@ -325,9 +325,9 @@ static void each_row(row_lanes *s, uint8_t sweeps, int64_t block, k_val first, k
     k_end(&lw->b);
 }
 
-/* slots: 0 row length, 1 rows, 2 rows a piece of the launch: whole gangs of SK_LANES_UNIT. Small blocks of rows of which
- * the program says how many they are (rows of small matrices) are dealt to lanes in whole gangs, so that it is known of
- * each lane which row of its block it has: emitters load what such gangs read in stretches. */
+/* slots: 0 row length, 1 rows, 2 rows a piece of the launch: of whole gangs, where these have blocks. Small blocks of rows
+ * of which the program says how many they are (rows of small matrices) are dealt to lanes in whole gangs, so that it is
+ * known of each lane which row of its block it has: emitters load what such gangs read in stretches. */
 void sk_build_lanes(sk_lower *lw)
 {
     enum { LANES = 16 };
@@ -347,15 +347,17 @@ void sk_build_lanes(sk_lower *lw)
     r.length = lw->options->row ? k_i64(b, lw->options->row) : sk_slot(lw, 0, "row_length");
     k_val rows = sk_slot(lw, 1, "rows"), some = sk_slot(lw, 2, "rows_a_piece"), first = sk_mul(lw, k_piece(b), some);
     k_val count = sk_min(lw, some, sk_sub(lw, rows, first));
-    const int64_t lanes = lw->out->k->lanes, block = SK_LANES_UNIT % lanes ? 1 : row_block(&r, lanes);
-    if (block > 1) {
-        const k_val gangs = k_let(b, OP_QUOT, count, k_i64(b, lanes), 0), whole = sk_mul(lw, gangs, k_i64(b, lanes));
+    if (row_takes_blocks(&r)) {
+        const row_gang of = row_gang_of(lw->cluster);
+        const k_val of_gang = k_i64(b, of.rows), gangs = k_let(b, OP_QUOT, count, of_gang, 0);
+        const k_val whole = sk_mul(lw, gangs, of_gang);
+        lw->out->k->lanes = (uint16_t)of.lanes;
         const k_val gang = k_for(b, k_i64(b, 0), gangs, false);
-        const k_val begin = sk_add(lw, first, sk_mul(lw, gang, k_i64(b, lanes)));
-        each_row(&s, sweeps, block, begin, k_for_whole(b, k_i64(b, lanes)));
+        const k_val begin = sk_add(lw, first, sk_mul(lw, gang, of_gang));
+        each_row(&s, sweeps, true, begin, of.rows == of.lanes ? k_for_whole(b, of_gang) : k_for_all(b, of_gang));
         k_end(b);
         first = sk_add(lw, first, whole);
         count = sk_sub(lw, count, whole);
     }
-    each_row(&s, sweeps, 1, first, k_for_all(b, count));
+    each_row(&s, sweeps, false, first, k_for_all(b, count));
 }

@@ -135,40 +135,56 @@ void row_bind_row(row_loop *r, k_val row)
     bind_indices(r, index);
 }
 
-int64_t row_block(const row_loop *r, int64_t lanes)
+row_gang row_gang_of(const sk_cluster *c)
 {
-    const sk_lower *lw = r->lw;
-    ir_id shape[IR_MAX_RANK] = {0};
-    int64_t rows = 1, extent;
-    if (r->combine || lw->options->group || !lw->options->vector_bytes || lw->cluster->loop->rank < 3 ||
-        lw->cluster->loop->behind || !needs_row(r))
-        return 1;
-    unsigned left = shape_of_rows(r, shape);
-    while (left && ir_extent_constant(lw->l->ir, shape[left - 1], &extent) && extent > 0 &&
-           lanes % (rows * extent) == 0) {
-        rows *= extent;
+    enum { MOST = 64, LANES = 64, WIDE_LANES = 32 };
+    const l_cluster *loop = c->loop;
+    row_gang g = {.block = 1, .rows = 1, .lanes = c->wide ? WIDE_LANES : LANES};
+    int64_t extent;
+    unsigned left = loop->rank - 1u;
+    if (loop->rank < 3 || loop->behind)
+        return g;
+    while (left && ir_extent_constant(c->l->ir, loop->shape[left - 1], &extent) && extent > 0 &&
+           g.block * extent <= MOST) {
+        g.block *= extent;
         left--;
     }
-    return left <= 1 || rows == lanes ? rows : 1;
+    while (g.lanes < g.block)
+        g.lanes *= 2;
+    g.rows = left > 1 ? g.block : g.lanes / g.block * g.block; /* else blocks of a gang would be divided */
+    if (g.rows * 2 < g.lanes)
+        g.block = g.rows = 1;
+    return g;
 }
 
-void row_bind_in_block(row_loop *r, int64_t block, int64_t lanes, k_val first, k_val lane)
+bool row_takes_blocks(const row_loop *r)
+{
+    const sk_options *o = r->lw->options;
+    return !r->combine && !o->group && o->vector_bytes && needs_row(r) && row_gang_of(r->lw->cluster).block > 1;
+}
+
+void row_bind_in_block(row_loop *r, k_val first, k_val lane)
 {
     sk_lower *lw = r->lw;
     k_builder *b = &lw->b;
+    const row_gang g = row_gang_of(lw->cluster);
+    const k_val block = k_i64(b, g.block);
     k_val index[IR_MAX_RANK] = {0};
     ir_id shape[IR_MAX_RANK] = {0};
     if (begin_row(r, sk_add(lw, first, lane)))
         return;
     unsigned left = shape_of_rows(r, shape);
-    k_val number = k_let(b, OP_QUOT, first, k_i64(b, block), 0);
-    for (int64_t rows = 1, extent; rows < block; rows *= extent) {
-        ir_extent_constant(lw->l->ir, shape[--left], &extent);
-        index[left] = rows * extent == lanes ? lane : k_let(b, OP_REM, lane, k_i64(b, extent), 0);
-        lane = rows * extent == lanes ? 0 : k_let(b, OP_QUOT, lane, k_i64(b, extent), 0);
+    k_val number = k_let(b, OP_QUOT, first, block, 0);
+    if (g.rows > g.block) {
+        number = sk_add(lw, number, k_let(b, OP_QUOT, lane, block, 0));
+        lane = k_let(b, OP_REM, lane, block, 0);
     }
-    if (lane)
-        number = sk_add(lw, number, lane);
+    for (int64_t rows = 1, extent; rows < g.block; rows *= extent) {
+        ir_extent_constant(lw->l->ir, shape[--left], &extent);
+        const bool last = rows * extent == g.block;
+        index[left] = last ? lane : k_let(b, OP_REM, lane, k_i64(b, extent), 0);
+        lane = last ? lane : k_let(b, OP_QUOT, lane, k_i64(b, extent), 0);
+    }
     if (left)
         sk_row_indices(lw, left + 1, shape, number, index);
     bind_indices(r, index);

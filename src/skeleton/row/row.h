@@ -147,11 +147,10 @@ unsigned row_dimension(const row_loop *r); /* of the loop's, the one that rows g
 void row_bind(row_loop *r, k_val j);
 /* The same for the row: its outer indices, and what is known of the row already. */
 void row_bind_row(row_loop *r, k_val row);
-/* How many rows are a block of which a gang of so many lanes has whole ones: the program says how many indices the
- * innermost dimensions that rows are neighbours in have. 1: there are no such blocks, or nobody looks at indices. */
-int64_t row_block(const row_loop *r, int64_t lanes);
-/* The row of a lane of the gang that begins at row `first`, a multiple of the block. */
-void row_bind_in_block(row_loop *r, int64_t block, int64_t lanes, k_val first, k_val lane);
+/* Do lanes take rows in gangs that have whole blocks (row_gang_of)? Not if nobody looks at the indices of rows. */
+bool row_takes_blocks(const row_loop *r);
+/* The row of a lane of such a gang, which begins at row `first`, a multiple of the block. */
+void row_bind_in_block(row_loop *r, k_val first, k_val lane);
 /* The results that other members of this sweep and later ones read, from their cells. */
 void row_bind_cells(row_loop *r, uint8_t sweep);
 /* What is computed once a row, before this sweep, goes to its cells, and is stored if that is wanted. */

@@ -198,14 +198,31 @@ static bool known_apart(const cg *g, k_val v, unsigned depth, int64_t *number)
     return true;
 }
 
+/* From how many pieces of memory a register of lanes gets its elements, at most. */
+static unsigned most_pieces(const cg *g, const int64_t *number, int64_t low, unsigned in_register)
+{
+    unsigned most = 0;
+    for (unsigned first = 0; first < g->lanes; first += in_register) {
+        unsigned pieces = 0;
+        for (unsigned l = first; l < first + in_register && l < g->lanes; l++) {
+            unsigned k = first;
+            while ((number[k] - low) / in_register != (number[l] - low) / in_register)
+                k++;
+            pieces += k == l;
+        }
+        most = pieces > most ? pieces : most;
+    }
+    return most;
+}
+
 bool cg_lanes_share(const cg *g, k_val index, unsigned bytes)
 {
-    enum { SHARERS = 4, LANES_OF_A_PIECE = 3 };
+    enum { SHARERS = 4, MOST_PIECES = 4 };
     int64_t number[MOST_LANES];
     const unsigned lanes = known_lanes(g);
     if (!lanes || !known_apart(g, index, 0, number))
         return false;
-    int64_t low = number[0], high = number[0];
+    int64_t low = number[0];
     unsigned distinct = 0;
     for (unsigned l = 0; l < lanes; l++) {
         unsigned k = 0;
@@ -213,10 +230,8 @@ bool cg_lanes_share(const cg *g, k_val index, unsigned bytes)
             k++;
         distinct += k == l;
         low = number[l] < low ? number[l] : low;
-        high = number[l] > high ? number[l] : high;
     }
-    const int64_t pieces = (high - low) / (g->cpu.register_bytes / bytes) + 1;
-    return distinct * SHARERS <= lanes && pieces * LANES_OF_A_PIECE <= lanes;
+    return distinct * SHARERS <= lanes && most_pieces(g, number, low, g->cpu.register_bytes / bytes) <= MOST_PIECES;
 }
 
 /* --- comparisons --- */
