@@ -173,8 +173,8 @@ typedef enum sn_type {
  * be linked, and PREFIX.h, which declares NAME_open(context), the program; NAME is the prefix without its folders, a name
  * of C's. What is linked besides is the library alone, which opens no code generator for kernels that come along: those
  * that calls may need, whatever the extents of their arguments, and those that calls have needed so far. (Kernels that
- * are made for rows of one short length, arrays of structs used where they are, and arrays that are given away, are in
- * it only if such a call has been made; without them rows take the general kernel, and others are compiled, or the
+ * are made for small extents, arrays of structs used where they are, and arrays that are given away, are in it only if
+ * such a call has been made; without them small extents take the general kernels, and others are compiled, or the
  * program is interpreted.) Data of sn_use are in the file; of sn_foreign the fallback is. SN_FILE: it cannot be written.
  *
  * Code is for a set of instructions, "x86-64-v2", "x86-64-v3" (AVX2), "x86-64-v4" (AVX-512), or "aarch64". sn_export
