@@ -27,7 +27,6 @@ static ir_program *empty_like(const ir_program *from, arena *a, ir_program *oute
     ir_program *to = ir_program_new(a);
     to->outer = outer;
     to->plain = from->plain;
-    to->contracted = from->contracted;
     to->code = from->code;
     for (uint32_t i = 1; i < from->site.n; i++) /* the first one is there */
         vec_push(a, &to->site, from->site.at[i]);

@@ -225,6 +225,46 @@ static void calls_are_recorded(void **state)
     sn_drop(p);
 }
 
+/* Products become parts of sums in it as they do in the general program. */
+static sn_scalar product_and_sum(sn_scalar x, sn_scalar y, sn_scalar z)
+{
+    return sn_add(sn_mul(x, y), z);
+}
+
+static sn_acc products_and_sums(sn_acc x, sn_acc y, sn_acc z)
+{
+    return sn_zip_with(product_and_sum, x, y, z);
+}
+
+static void products_are_contracted_alike(void **state)
+{
+    enum { N = 4000 };
+    static float x[N], y[N], z[N], small[N], large[N];
+    (void)state;
+    if (!cpu_is_there())
+        skip();
+    sn_context *cx = sn_open(NULL);
+    assert_non_null(cx);
+    cx->small_from = 0;
+    for (int i = 0; i < N; i++) {
+        x[i] = (float)(i * 7919 % 1013) / 7;
+        y[i] = (float)(i * 104729 % 997) / 11;
+        z[i] = -x[i] * y[i];
+    }
+    sn_program *p = sn_compile(cx, "[n,m]f32, [n,m]f32, [n,m]f32 -> [n,m]f32", products_and_sums);
+    assert_non_null(p);
+    for (int k = 0; k < 2; k++) {
+        const int m = k ? 40 : 4;
+        assert_int_equal(sn_call(p, sn_in(x, N / m, m), sn_in(y, N / m, m), sn_in(z, N / m, m),
+                                 sn_into(k ? large : small, N / m, m)),
+                         SN_OK);
+        assert_int_equal(made(p), 1);
+    }
+    assert_memory_equal(small, large, sizeof small);
+    sn_drop(p);
+    sn_close(cx);
+}
+
 /* --- what fails --- */
 
 static sn_scalar beyond(sn_scalar i, sn_scalar k, sn_scalar x)
@@ -279,6 +319,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_the_interpreter), cmocka_unit_test(one_for_each_combination),
         cmocka_unit_test(with_little_data_there_is_none), cmocka_unit_test(calls_are_recorded),
-        cmocka_unit_test(failures_say_the_same)};
+        cmocka_unit_test(products_are_contracted_alike), cmocka_unit_test(failures_say_the_same)};
     return cmocka_run_group_tests(tests, open_small, both_close);
 }
