@@ -286,7 +286,7 @@ bool sk_launch_lanes(const sk_call *x, sk_geometry *g)
         return false;
     int64_t size = x->o->group ? sk_group_piece(x->c) : sk_piece_elements(x, x->rows * one) / one;
     const row_gang gang = row_gang_of(x->c);
-    const int64_t unit = gang.block > 1 ? gang.rows * (UNIT / gang.rows) : UNIT;
+    const int64_t unit = gang.block > 1 && !x->o->group ? gang.rows * (UNIT / gang.rows) : UNIT;
     size = larger(unit, size / unit * unit);
     g->pieces = pieces_of(x->rows, size);
     g->slot[0] = length;

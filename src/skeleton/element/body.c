@@ -86,16 +86,20 @@ static sk_index with_components(sk_body *b, ir_id array, const sk_index *at)
     return i;
 }
 
+/* The position in dimensions first .. end - 1 alone, of which there are some. */
+static ir_id flatten_part(ir_program *p, const ir_array *info, const sk_index *i, unsigned first, unsigned end)
+{
+    ir_id sum = i->at[first];
+    for (unsigned d = first + 1; d < end; d++)
+        sum = ir_op2(p, 0, OP_ADD, ir_op2(p, 0, OP_MUL, sum, info->shape[d]), i->at[d]);
+    return sum;
+}
+
 static ir_id flatten(ir_program *p, const ir_array *info, const sk_index *i)
 {
     if (i->linear)
         return i->linear;
-    if (!info->rank)
-        return ir_i64(p, 0);
-    ir_id sum = i->at[0];
-    for (unsigned d = 1; d < info->rank; d++)
-        sum = ir_op2(p, 0, OP_ADD, ir_op2(p, 0, OP_MUL, sum, info->shape[d]), i->at[d]);
-    return sum;
+    return info->rank ? flatten_part(p, info, i, 0, info->rank) : ir_i64(p, 0);
 }
 
 /* What an operation's own indices belong to. */
@@ -515,15 +519,6 @@ static void define_backpermute(sk_body *b, ir_id id, const sk_index *at, ir_id *
     const ir_id *value = sk_pull(b, info->input[0], &from);
     for (unsigned c = 0; c < info->components; c++)
         out[c] = after_checks(b, value[c], &all);
-}
-
-/* Of the dimensions first .. end - 1 alone. */
-static ir_id flatten_part(ir_program *p, const ir_array *info, const sk_index *i, unsigned first, unsigned end)
-{
-    ir_id sum = i->at[first];
-    for (unsigned d = first + 1; d < end; d++)
-        sum = ir_op2(p, 0, OP_ADD, ir_op2(p, 0, OP_MUL, sum, info->shape[d]), i->at[d]);
-    return sum;
 }
 
 /* Where the first or the last dimensions before and after a reshape are the same, so are their indices, and what lies
