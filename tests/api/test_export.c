@@ -231,6 +231,45 @@ static void read_whole(const char *name, char *to, size_t room)
     fclose(f);
 }
 
+/* --- a program that comes back where nothing compiles --- */
+
+typedef struct returned {
+    sn_context *cx;
+    sn_program *p;
+    char *data, before[300];
+    int warned;
+} returned;
+
+static returned come_back(const char *name)
+{
+    char object[100];
+    size_t bytes;
+    returned r = {.warned = warned};
+    snprintf(object, sizeof object, "%s.o", name);
+    r.data = data_of(path_of(object), &bytes);
+    r.cx = without_compiler(r.before, sizeof r.before);
+    assert_non_null(r.cx);
+    r.p = sn_import(r.cx, r.data, bytes);
+    if (!r.p)
+        fail_msg("%s", sn_message(r.cx));
+    return r;
+}
+
+static void go_away(returned *r, const char *name)
+{
+    assert_int_equal(sn_counts(r->cx).compiled, 0);
+    assert_int_equal(warned, r->warned); /* nothing is interpreted for want of a kernel */
+    sn_drop(r->p);
+    sn_close(r->cx);
+    with_compiler(r->before);
+    free(r->data);
+    for (int header = 0; header < 2; header++) {
+        char file[100];
+        snprintf(file, sizeof file, "%s.%c", name, header ? 'h' : 'o');
+        clean(file);
+    }
+}
+
 /* --- numbers of channels that no call has had before the export --- */
 
 static sn_scalar around_pixel(sn_scalar s)
@@ -267,7 +306,6 @@ static void any_channels_come_back(void **state)
                                             {20, 30, 64}, {5, 6, 65},  {1, 300, 2}, {9, 100, 33}, {100, 1, 16}};
     enum { SHAPES = sizeof(extents_of) / sizeof(*extents_of) };
     static float z[2][SHAPES][40000], w[2][SHAPES][40000];
-    char before[300];
     (void)state;
     if (on_device() || !both_cpu())
         return;
@@ -283,26 +321,12 @@ static void any_channels_come_back(void **state)
         call_pixels(p, extents_of[i], z[0][i], w[0][i]);
     sn_drop(p);
     sn_close(cx);
-    size_t bytes;
-    char *data = data_of(path_of("pixels.o"), &bytes);
-    cx = without_compiler(before, sizeof before);
-    assert_non_null(cx);
-    p = sn_import(cx, data, bytes);
-    if (!p)
-        fail_msg("%s", sn_message(cx));
-    const int warned_before = warned;
+    returned back = come_back("pixels");
     for (int i = 0; i < SHAPES; i++)
-        call_pixels(p, extents_of[i], z[1][i], w[1][i]);
-    assert_int_equal(sn_counts(cx).compiled, 0);
-    assert_int_equal(warned, warned_before); /* nothing is interpreted for want of a kernel */
+        call_pixels(back.p, extents_of[i], z[1][i], w[1][i]);
     assert_memory_equal(z[0], z[1], sizeof z[0]);
     assert_memory_equal(w[0], w[1], sizeof w[0]);
-    sn_drop(p);
-    sn_close(cx);
-    with_compiler(before);
-    free(data);
-    clean("pixels.o");
-    clean("pixels.h");
+    go_away(&back, "pixels");
 }
 
 /* --- programs for small extents --- */
@@ -329,7 +353,6 @@ static void small_extents_come_back(void **state)
     static const int64_t columns[] = {4, 10, 40};
     enum { CASES = sizeof(columns) / sizeof(*columns) };
     static float turned[2][CASES][ROWS * 40], sorted[2][CASES][ROWS * 40], sums[2][CASES][ROWS * 40];
-    char before[300];
     (void)state;
     if (on_device() || !both_cpu())
         return;
@@ -346,32 +369,18 @@ static void small_extents_come_back(void **state)
         call_columns(p, columns[i], turned[0][i], sorted[0][i], sums[0][i]);
     sn_drop(p);
     sn_close(cx);
-    size_t bytes;
-    char *data = data_of(path_of("columns.o"), &bytes);
-    cx = without_compiler(before, sizeof before);
-    assert_non_null(cx);
-    p = sn_import(cx, data, bytes);
-    if (!p)
-        fail_msg("%s", sn_message(cx));
-    const small_extents *s = atomic_load(&p->small);
+    returned back = come_back("columns");
+    const small_extents *s = atomic_load(&back.p->small);
     assert_true(s && s->program && s->number == 1);
-    const int warned_before = warned;
     for (int i = 0; i < CASES; i++) {
-        call_columns(p, columns[i], turned[1][i], sorted[1][i], sums[1][i]);
+        call_columns(back.p, columns[i], turned[1][i], sorted[1][i], sums[1][i]);
         assert_true(i || run_kernels(s->program->run));
     }
-    assert_int_equal(sn_counts(cx).compiled, 0);
-    assert_int_equal(warned, warned_before);
-    assert_int_equal(atomic_load(&p->small)->number, 1);
+    assert_int_equal(atomic_load(&back.p->small)->number, 1);
     assert_memory_equal(turned[0], turned[1], sizeof turned[0]);
     assert_memory_equal(sorted[0], sorted[1], sizeof sorted[0]);
     assert_memory_equal(sums[0], sums[1], sizeof sums[0]);
-    sn_drop(p);
-    sn_close(cx);
-    with_compiler(before);
-    free(data);
-    clean("columns.o");
-    clean("columns.h");
+    go_away(&back, "columns");
 }
 
 /* --- sets of instructions --- */
