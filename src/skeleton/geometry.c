@@ -111,13 +111,12 @@ static int64_t gangs_of_rows(const sk_cluster *c, const sk_options *o, int64_t r
 /* The innermost extent, if all of it is a lane's and the kernel is made for it; else 0. */
 static int64_t extent_of_lane(const sk_call *x)
 {
-    enum { OF_A_GANG = 4, OF_LANES = 4, EIGHT = 8 /* which are turned by halves */, LEAST = 4096 };
+    enum { LEAST = 4096 };
     const sk_cluster *c = x->c;
     if (x->o->group || !x->o->vector_bytes || !c->lane.suits || x->rows * x->columns < LEAST)
         return 0;
     const int64_t extent = x->extent[c->loop->rank - 1];
-    bool gang = (extent >= OF_A_GANG && c->lane_copies) || (extent > OF_LANES && extent != EIGHT && c->lane_knows);
-    return !gang && sk_lane_pays(&c->lane, extent) ? extent : 0;
+    return !sk_gang_beats_lane(extent, c->lane_copies, c->lane_knows) && sk_lane_pays(&c->lane, extent) ? extent : 0;
 }
 
 bool sk_launch_map_flat(const sk_call *x, sk_geometry *g)
@@ -151,7 +150,7 @@ bool sk_launch_map_rows(const sk_call *x, sk_geometry *g)
     enum { SHORTEST = 16 };
     int64_t gangs = gangs_of_rows(x->c, x->o, x->rows, x->columns), rows = x->rows, columns = x->columns;
     const int64_t of_lane = extent_of_lane(x);
-    if (!x->c->uses_index || !rows || !columns)
+    if (!x->c->uses_index || !rows || !columns || sk_lane_streams(x))
         return false;
     if (of_lane || (x->c->of_lane && !x->o->group && x->o->vector_bytes)) {
         const int64_t lanes = x->c->pairs ? x->extent[x->c->loop->rank - 2] : 0;

@@ -52,6 +52,7 @@ typedef struct sk_cluster {
     bool lane_copies;         /* ... short rows are copied from places apart, nor of more than eight where */
     bool lane_knows;          /* ... it is known where they read */
     bool of_lane;             /* innermost extents are small and known, and all of them is one lane's; */
+    bool lane_streams;        /* they are where results go past the caches, but not where these hold them */
     bool pairs;               /* ... those of one dimension, also of `lane`: rows are those of the two innermost ones */
     uint8_t block_digits;     /* so many innermost dimensions are blocks, all of which a gang may have; 0: none are */
     uint8_t block_elements, blocks_together; /* of a block; of a gang */

@@ -77,7 +77,8 @@ static sn_acc blocks(sn_acc x)
     sn_acc joined = sn_reshape(sn_shape(n, m, sn_mul(k, l)), by_block);
     sn_acc first = sn_reshape(sn_shape(sn_mul(n, m), k, l), by_block);
     sn_acc apart = sn_reshape(sn_shape(n, m, l, k), sn_map(sn_neg, joined));
-    return sn_results(sn_sum(joined), sn_transpose(first), apart, sn_sum(sn_reshape(sn_shape(n, sn_mul(m, k), l), by_block)));
+    return sn_results(sn_sum(joined), sn_transpose(first), apart,
+                      sn_sum(sn_reshape(sn_shape(n, sn_mul(m, k), l), by_block)));
 }
 
 static void batches(void **state)
@@ -108,15 +109,42 @@ static void planes_of_blocks(void **state)
 static void reshapes_keep_dimensions(void **state)
 {
     (void)state;
-    both("[n,4,m,4]T -> [n,m]T, [l,4,4]T, [n,m,4,4]T, [n,k]T", blocks, "f32", SMALL, 1, 1, 1, 4, 3, 5, 15, 20, 17, 9, 153,
-         36);
-    both("[n,3,m,2]T -> [n,m]T, [l,2,3]T, [n,m,2,3]T, [n,k]T", blocks, "i32", SMALL, 1, 1, 1, 3, 3, 5, 15, 15, 17, 9, 153,
-         27, 0, 2, 0, 6);
+    both("[n,4,m,4]T -> [n,m]T, [l,4,4]T, [n,m,4,4]T, [n,k]T", blocks, "f32", SMALL, 1, 1, 1, 4, 3, 5, 15, 20, 17, 9,
+         153, 36);
+    both("[n,3,m,2]T -> [n,m]T, [l,2,3]T, [n,m,2,3]T, [n,k]T", blocks, "i32", SMALL, 1, 1, 1, 3, 3, 5, 15, 15, 17, 9,
+         153, 27, 0, 2, 0, 6);
+}
+
+static sn_acc rows_and_columns(sn_acc x, sn_acc row, sn_acc column)
+{
+    sn_scalar n = sn_extent(x, 0), m = sn_extent(x, 1);
+    sn_acc of_column = sn_replicate(column, SN_ALL, m);
+    return sn_results(sn_zip_with(sn_add, x, sn_replicate(row, n, SN_ALL)), sn_zip_with(sn_mul, x, of_column),
+                      of_column, sn_zip_with(sn_mul, sn_replicate(row, n, SN_ALL), of_column));
+}
+
+static sn_acc times_column(sn_acc x, sn_acc column)
+{
+    return sn_zip_with(sn_mul, x, sn_replicate(column, SN_ALL, sn_extent(x, 1)));
+}
+
+/* Elements of short rows by what all rows, or all columns, have in common; results that go past the caches, too. */
+static void rows_with_columns(void **state)
+{
+    (void)state;
+    for (int m = 2; m <= 16; m++) {
+        char s[200];
+        snprintf(s, sizeof s, "[n,%d]T, [%d]T, [n]T -> [n,%d]T, [n,%d]T, [n,%d]T, [n,%d]T", m, m, m, m, m, m);
+        both(s, rows_and_columns, "f32 f64 u8 i16", SMALL, 0, 1, 2, 7, 15, 16, 17, 64, 1001, 20011);
+        snprintf(s, sizeof s, "[n,%d]T, [n]T -> [n,%d]T", m, m);
+        both(s, times_column, "f32 f64 u8", SMALL, 0, 1, 2, 15, 63, 64, 65, 4099);
+    }
+    both("[n,5]T, [n]T -> [n,5]T", times_column, "f32 f64", SMALL, 2000003);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(batches), cmocka_unit_test(planes_of_blocks),
-                                       cmocka_unit_test(reshapes_keep_dimensions)};
+                                       cmocka_unit_test(rows_with_columns), cmocka_unit_test(reshapes_keep_dimensions)};
     return cmocka_run_group_tests(tests, both_open, both_close);
 }

@@ -39,11 +39,17 @@ bool sk_copies_short_rows(const sk_lower *lw, const sk_outputs *out, const sk_in
 
 /* Is it known where all neighbours in the innermost dimension read? */
 bool sk_knows_rows(const sk_lower *lw, const sk_outputs *out, const sk_index *at);
+/* Do neighbours in the innermost dimension read what lies together, or one element for all, but not only that? */
+bool sk_reads_rows(const sk_lower *lw, const sk_outputs *out, const sk_index *at);
+/* Is a gang for each row of so many elements quicker than a lane? Where such rows are copied from places that lie
+ * apart, or where it is known where they read. */
+bool sk_gang_beats_lane(int64_t extent, bool copies, bool knows);
 /* A lane has all elements of innermost dimensions, whose extents are small and known, if that helps the reads. */
 sk_factor sk_lane_factor(const sk_lower *lw, const sk_outputs *out, const sk_index *at);
-/* Is all of a small and known innermost extent a lane's? Not where such rows are copied from places that lie apart: of
- * four elements and more a gang of their own is quicker. */
+/* Is all of a small and known innermost extent a lane's? */
 bool sk_is_of_a_lane(const sk_lower *lw, const sk_outputs *out, const sk_index *at);
+/* Is a lane's what a gang has where results stay in the caches, but not in this call? */
+bool sk_lane_streams(const sk_call *x);
 /* Sets a cluster's `of_lane`, `pairs`, `lane` and what belongs to it (map_lane.c). After sk_find_runs. */
 void sk_find_lanes(const sk_lower *lw, sk_cluster *c, const sk_outputs *out, const sk_index *at);
 

@@ -108,6 +108,23 @@ bool sk_knows_rows(const sk_lower *lw, const sk_outputs *out, const sk_index *at
     return true;
 }
 
+bool sk_reads_rows(const sk_lower *lw, const sk_outputs *out, const sk_index *at)
+{
+    sk_forms lanes = forms_along(lw, out, at, lw->cluster->loop->rank - 1u);
+    bool found = false;
+    for (uint32_t i = 0; i < lanes.ids.n; i++) {
+        const ir_node *n = ir_at(lanes.p, lanes.ids.at[i]);
+        if (n->kind != IR_READ)
+            continue;
+        const bool here = n->flags & IR_LINEAR && lanes.p->arg.at[n->args] == at->linear; /* where the loop writes */
+        const distance apart = here ? TOGETHER : distance_of(&lanes, n);
+        if (apart == APART || apart == NOT_KNOWN)
+            return false;
+        found |= apart == TOGETHER;
+    }
+    return found;
+}
+
 bool sk_copies_short_rows(const sk_lower *lw, const sk_outputs *out, const sk_index *at)
 {
     const l_cluster *loop = lw->cluster->loop;
@@ -144,7 +161,7 @@ uint8_t sk_find_across(sk_lower *lw, const sk_cluster *c, const sk_outputs *out,
     uint32_t most = 0;
     uint8_t found = 0;
     unsigned last = c->loop->rank - 1u;
-    bool small = c->inner == 1 && c->used[last] && sk_lane_factor(lw, out, at).by > 1;
+    bool small = c->inner == 1 && c->used[last] && sk_factor_of_extents(lw, out->term.n, out->term.at, at, 1).by > 1;
     if (!c->uses_index || small || !is_plain(&lanes)) /* small known extents are a lane's */
         return 0;
     for (unsigned d = 0; d + c->inner < c->loop->rank; d++) {

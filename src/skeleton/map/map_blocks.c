@@ -56,6 +56,15 @@ static bool reads_in_blocks(const sk_lanes *l)
     return found;
 }
 
+/* Where the index in its block does not matter to an element but by its position: does it read there? */
+static bool reads_positions(const sk_lanes *l)
+{
+    for (uint32_t i = 0; i < l->ids.n; i++)
+        if (ir_at(l->p, l->ids.at[i])->kind == IR_READ && ir_at(l->p, l->ids.at[i])->flags & IR_LINEAR)
+            return true;
+    return false;
+}
+
 /* Do all reads stay in the row of the element that they are for? */
 static bool reads_own_rows(const sk_lanes *l)
 {
@@ -113,8 +122,8 @@ static unsigned digits_of_blocks(const sk_lower *lw, const sk_cluster *c, int64_
     for (*elements = 1; digits + 1 < c->loop->rank; digits++) {
         const unsigned d = c->loop->rank - 1 - digits;
         int64_t extent;
-        if (c->run[d] != 1 || !c->used[d] || !ir_extent_constant(lw->l->ir, c->loop->shape[d], &extent) || extent < 2 ||
-            extent > MOST_ELEMENTS / *elements)
+        if (c->run[d] != 1 || (digits && !c->used[d]) || !ir_extent_constant(lw->l->ir, c->loop->shape[d], &extent) ||
+            extent < 2 || extent > MOST_ELEMENTS / *elements)
             break;
         *elements *= extent;
     }
@@ -135,8 +144,9 @@ void sk_find_blocks(const sk_lower *lw, sk_cluster *c, const sk_outputs *out, co
     int64_t together = blocks_together(elements, smaller(most, MOST_ELEMENTS));
     if (!reads_stretches(&l, c->loop, together * elements, together))
         together = 1;
-    if (!sk_lanes_know_reads(&l) || !reads_in_blocks(&l) ||
-        !reads_stretches(&l, c->loop, together * elements, together) || together * elements < FEWEST_LANES)
+    const bool apart = c->used[c->loop->rank - 1] ? reads_in_blocks(&l) : reads_positions(&l);
+    if (!sk_lanes_know_reads(&l) || !apart || !reads_stretches(&l, c->loop, together * elements, together) ||
+        together * elements < FEWEST_LANES)
         return;
     const int64_t lanes = together * elements;
     if (digits == 1 && c->of_lane && (lanes & (lanes - 1)) && reads_own_rows(&l))
@@ -161,7 +171,7 @@ bool sk_launch_map_blocks(const sk_call *x, sk_geometry *g)
 {
     enum { LEAST_VECTOR = 32 };
     const sk_cluster *c = x->c;
-    if (!c->block_digits || x->o->group || x->o->vector_bytes < LEAST_VECTOR)
+    if (!c->block_digits || x->o->group || x->o->vector_bytes < LEAST_VECTOR || sk_lane_streams(x))
         return false;
     int64_t rows = 1, blocks = 1;
     for (unsigned d = 0; d + c->block_digits < c->loop->rank; d++)

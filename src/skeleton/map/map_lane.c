@@ -4,11 +4,25 @@
 
 #include "skeleton/element/interleave.h"
 
-/* Of several dimensions those whose indices matter by themselves: lanes that are neighbours in one of them would have
- * to divide. Of rows of more than eight elements a gang is quicker, if it knows where it reads. */
-sk_factor sk_lane_factor(const sk_lower *lw, const sk_outputs *out, const sk_index *at)
+bool sk_gang_beats_lane(int64_t extent, bool copies, bool knows)
+{
+    enum { OF_A_GANG = 4, OF_LANES = 4, EIGHT = 8 /* which are turned by halves */ };
+    return (extent >= OF_A_GANG && copies) || (extent > OF_LANES && extent != EIGHT && knows);
+}
+
+/* Of rows of up to eight elements only where these lie together, and if the results do not go past the caches: what
+ * lanes have is stored as whole lines. */
+static bool gang_is_quicker(const sk_lower *lw, int64_t extent, const sk_outputs *out, const sk_index *at, bool stream)
 {
     enum { OF_LANES = 8 };
+    return !(stream && extent <= OF_LANES) && sk_gang_beats_lane(extent, false, true) &&
+           (extent > OF_LANES ? sk_knows_rows(lw, out, at) : sk_reads_rows(lw, out, at));
+}
+
+/* Of several dimensions those whose indices matter by themselves: lanes that are neighbours in one of them would have
+ * to divide. */
+static sk_factor find_factor(const sk_lower *lw, const sk_outputs *out, const sk_index *at, bool stream)
+{
     const sk_cluster *c = lw->cluster;
     const unsigned rank = c->loop->rank;
     unsigned digits = 1;
@@ -16,17 +30,21 @@ sk_factor sk_lane_factor(const sk_lower *lw, const sk_outputs *out, const sk_ind
         digits++;
     for (; digits > 0; digits--) {
         sk_factor f = sk_factor_of_extents(lw, out->term.n, out->term.at, at, digits);
-        if (f.by > 1 && (f.extent[0] <= OF_LANES || !sk_knows_rows(lw, out, at)))
+        if (f.by > 1 && !gang_is_quicker(lw, f.extent[0], out, at, stream))
             return f;
     }
     return (sk_factor){.by = 1, .steps = 1};
 }
 
+sk_factor sk_lane_factor(const sk_lower *lw, const sk_outputs *out, const sk_index *at)
+{
+    return find_factor(lw, out, at, lw->options->stream);
+}
+
 bool sk_is_of_a_lane(const sk_lower *lw, const sk_outputs *out, const sk_index *at)
 {
-    enum { OF_A_GANG = 4 };
     const sk_factor f = sk_lane_factor(lw, out, at);
-    return f.by > 1 && !(f.extent[0] >= OF_A_GANG && sk_copies_short_rows(lw, out, at));
+    return f.by > 1 && !(sk_gang_beats_lane(f.extent[0], true, false) && sk_copies_short_rows(lw, out, at));
 }
 
 /* Where the whole of the innermost extent is a lane's: is there a dimension for the lanes, and another one for rows? */
@@ -57,5 +75,13 @@ void sk_find_lanes(const sk_lower *lw, sk_cluster *c, const sk_outputs *out, con
 {
     c->of_lane = c->uses_index && c->inner == 1 && c->used[c->loop->rank - 1u] && sk_is_of_a_lane(lw, out, at);
     c->pairs = c->of_lane && has_pairs(lw, c, out, at);
+    c->lane_streams = c->uses_index && c->inner == 1 && !c->of_lane && c->loop->rank == 2 &&
+                      find_factor(lw, out, at, true).by > 1 && find_factor(lw, out, at, false).by == 1;
     find_lane_of_launch(lw, c, out, at);
+}
+
+bool sk_lane_streams(const sk_call *x)
+{
+    return x->c->lane_streams && !x->o->group && x->o->vector_bytes &&
+           sk_streams(x->c, x->o, (double)x->rows * (double)x->columns, x->cache_bytes);
 }

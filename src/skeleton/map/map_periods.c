@@ -65,7 +65,7 @@ bool sk_launch_map_periods(const sk_call *x, sk_geometry *g)
 {
     enum { LEAST_VECTOR = 32 };
     const sk_cluster *c = x->c;
-    if (!c->period || x->o->group || x->o->vector_bytes < LEAST_VECTOR || !x->rows ||
+    if (!c->period || x->o->group || x->o->vector_bytes < LEAST_VECTOR || sk_lane_streams(x) || !x->rows ||
         x->columns < LEAST_PERIODS * c->period)
         return false;
     const int64_t size = sk_piece_elements(x, x->rows * x->columns), width = smaller(x->columns, size);
