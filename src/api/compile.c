@@ -9,6 +9,7 @@
 #include "opt/needed.h"
 #include "opt/outside.h"
 #include "opt/packs.h"
+#include "opt/picks.h"
 #include "opt/places.h"
 #include "opt/recover.h"
 #include "opt/repeats.h"
@@ -207,6 +208,12 @@ static void run_firsts(sn_program *p)
 {
     if (on(p->context->options.fusion) && on(p->context->options.cost_model))
         opt_take_firsts(p->ir);
+}
+
+static void run_picks(sn_program *p)
+{
+    if (on(p->context->options.fusion))
+        opt_pick_sorted(p->ir);
 }
 
 static void run_packs(sn_program *p)

@@ -265,36 +265,41 @@ C(batch_planes_f32)
 #undef EACH
 }
 
-INLINE void order(f32 *a, f32 *b)
-{
-    const f32 low = *a < *b ? *a : *b, high = *a < *b ? *b : *a;
-    *a = low;
-    *b = high;
-}
-
-C(batch_median_f32)
-{
-    IN(f32, x, 0);
-    OUT(f32, z, 0);
-    const int64_t n = E(0);
-    if (E(1) == 3) {
-        PARALLEL_FOR
-        FOR (i, n) {
-            const f32 a = x[3 * i], b = x[3 * i + 1], c = x[3 * i + 2];
-            z[i] = MAX(MIN(a, b), MIN(MAX(a, b), c));
-        }
-        return;
+#define MEDIANS(T)                                                                                                     \
+    INLINE void order_##T(T *a, T *b)                                                                                  \
+    {                                                                                                                  \
+        const T low = *a < *b ? *a : *b, high = *a < *b ? *b : *a;                                                     \
+        *a = low;                                                                                                      \
+        *b = high;                                                                                                     \
+    }                                                                                                                  \
+    C(batch_median_##T)                                                                                                \
+    {                                                                                                                  \
+        IN(T, x, 0);                                                                                                   \
+        OUT(T, z, 0);                                                                                                  \
+        const int64_t n = E(0);                                                                                        \
+        if (E(1) == 3) {                                                                                               \
+            PARALLEL_FOR                                                                                               \
+            FOR (i, n) {                                                                                               \
+                const T a = x[3 * i], b = x[3 * i + 1], c = x[3 * i + 2], low = MIN(a, b), high = MAX(a, b);           \
+                const T second = MIN(high, c);                                                                         \
+                z[i] = MAX(low, second);                                                                               \
+            }                                                                                                          \
+            return;                                                                                                    \
+        }                                                                                                              \
+        PARALLEL_FOR                                                                                                   \
+        FOR (i, n) {                                                                                                   \
+            T a = x[5 * i], b = x[5 * i + 1], c = x[5 * i + 2], d = x[5 * i + 3], e = x[5 * i + 4];                    \
+            order_##T(&a, &b);                                                                                         \
+            order_##T(&d, &e);                                                                                         \
+            order_##T(&a, &d);                                                                                         \
+            order_##T(&b, &e);                                                                                         \
+            order_##T(&b, &c);                                                                                         \
+            order_##T(&c, &d);                                                                                         \
+            order_##T(&b, &c);                                                                                         \
+            z[i] = c;                                                                                                  \
+        }                                                                                                              \
     }
-    PARALLEL_FOR
-    FOR (i, n) {
-        f32 a = x[5 * i], b = x[5 * i + 1], c = x[5 * i + 2], d = x[5 * i + 3], e = x[5 * i + 4];
-        order(&a, &b);
-        order(&d, &e);
-        order(&a, &d);
-        order(&b, &e);
-        order(&b, &c);
-        order(&c, &d);
-        order(&b, &c);
-        z[i] = c;
-    }
-}
+MEDIANS(f32)
+MEDIANS(f64)
+MEDIANS(u8)
+MEDIANS(i32)

@@ -120,36 +120,43 @@ C(mx_median_3)
         }
     }
 }
-C(mx_median_9)
-{
-    IN(u8, x, 0);
-    OUT(u8, z, 0);
-    int64_t n = E(0), m = E(1);
-    PARALLEL_FOR
-    FOR (i, n) {
-        u8 line[3][2048];
-        for (int r = 0; r < 3; r++) {
-            u8 *p = line[r] + 1;
-            memcpy(p, x + clamp(i + r - 1, n) * m, (size_t)m);
-            p[-1] = p[0], p[m] = p[m - 1];
-        }
-        SIMD
-        FOR (j, m) {
-            u8 v[9];
-            for (int k = 0; k < 9; k++)
-                v[k] = line[k / 3][j + k % 3];
-#define S(a, b)                                                                                                        \
+/* The exchanges that leave the fifth of nine in its place. */
+#define MEDIAN_9(name, T)                                                                                              \
+    C(name)                                                                                                            \
     {                                                                                                                  \
-        u8 l = MIN(v[a], v[b]), h = MAX(v[a], v[b]);                                                                   \
-        v[a] = l;                                                                                                      \
-        v[b] = h;                                                                                                      \
+        IN(T, x, 0);                                                                                                   \
+        OUT(T, z, 0);                                                                                                  \
+        int64_t n = E(0), m = E(1);                                                                                    \
+        static const int8_t pair[19][2] = {{1, 2}, {4, 5}, {7, 8}, {0, 1}, {3, 4}, {6, 7}, {1, 2}, {4, 5}, {7, 8},     \
+                                           {0, 3}, {5, 8}, {4, 7}, {3, 6}, {1, 4}, {2, 5}, {4, 7}, {4, 2}, {6, 4},     \
+                                           {4, 2}};                                                                    \
+        PARALLEL_FOR                                                                                                   \
+        FOR (i, n) {                                                                                                   \
+            T line[3][2048];                                                                                           \
+            for (int r = 0; r < 3; r++) {                                                                              \
+                T *p = line[r] + 1;                                                                                    \
+                memcpy(p, x + clamp(i + r - 1, n) * m, (size_t)m * sizeof(T));                                         \
+                p[-1] = p[0], p[m] = p[m - 1];                                                                         \
+            }                                                                                                          \
+            SIMD                                                                                                       \
+            FOR (j, m) {                                                                                               \
+                T v[9];                                                                                                \
+                UNROLL(9)                                                                                              \
+                for (int k = 0; k < 9; k++)                                                                            \
+                    v[k] = line[k / 3][j + k % 3];                                                                     \
+                UNROLL(19)                                                                                             \
+                for (int k = 0; k < 19; k++) {                                                                         \
+                    const T a = v[pair[k][0]], b = v[pair[k][1]];                                                      \
+                    v[pair[k][0]] = MIN(a, b);                                                                         \
+                    v[pair[k][1]] = MAX(a, b);                                                                         \
+                }                                                                                                      \
+                z[i * m + j] = v[4];                                                                                   \
+            }                                                                                                          \
+        }                                                                                                              \
     }
-            S(1, 2)
-            S(4, 5) S(7, 8) S(0, 1) S(3, 4) S(6, 7) S(1, 2) S(4, 5) S(7, 8) S(0, 3) S(5, 8) S(4, 7) S(3, 6) S(1, 4)
-                S(2, 5) S(4, 7) S(4, 2) S(6, 4) S(4, 2) z[i * m + j] = v[4];
-        }
-    }
-}
+MEDIAN_9(mx_median_9, u8)
+MEDIAN_9(mx_median_9_i16, i16)
+MEDIAN_9(mx_median_9_f32, f32)
 C(mx_erode)
 {
     IN(i16, x, 0);

@@ -172,6 +172,20 @@ static sn_acc median_9(sn_acc x)
     return sn_stencil(median_square, sn_pattern(3, 3), sn_clamp, x);
 }
 
+/* The same by a sort of each pixel's neighbours. */
+static sn_scalar neighbour(void *env, sn_scalar i, sn_scalar j, sn_scalar k)
+{
+    sn_acc x = *(sn_acc *)env;
+    sn_scalar row = sn_sub(sn_add(i, sn_quot(k, 3)), 1), column = sn_sub(sn_add(j, sn_rem(k, 3)), 1);
+    row = sn_max(sn_min(row, sn_sub(sn_extent(x, 0), 1)), 0);
+    return sn_index(x, row, sn_max(sn_min(column, sn_sub(sn_extent(x, 1), 1)), 0));
+}
+static sn_acc median_9_sorted(sn_acc x)
+{
+    sn_acc windows = sn_generate(sn_shape(sn_extent(x, 0), sn_extent(x, 1), 9), sn_closure(neighbour, &x));
+    return sn_slice(sn_sort(windows), SN_ALL, SN_ALL, 4);
+}
+
 F1(least_5,
    sn_min(sn_min(sn_at(x, -2, 0), sn_at(x, -1, 0)), sn_min(sn_at(x, 0, 0), sn_min(sn_at(x, 1, 0), sn_at(x, 2, 0)))))
 static sn_acc erode(sn_acc x)

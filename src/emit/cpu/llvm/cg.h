@@ -67,6 +67,7 @@ typedef struct cg_tiled {
 typedef struct cg_early {
     k_ref stmt;
     LLVMBasicBlockRef here;
+    const cg_value *value; /* which part of a gang's lanes it is for, where these run one after the other */
     cg_ref vector;
 } cg_early;
 

@@ -213,7 +213,7 @@ static bool find_group(const cg *g, k_ref first, unsigned n, k_ref *group, unsig
 static cg_ref take_early(cg *g, k_ref id)
 {
     for (unsigned i = 0; i < g->early_loads; i++)
-        if (g->early[i].stmt == id && g->early[i].here == cg_here(g)) {
+        if (g->early[i].stmt == id && g->early[i].here == cg_here(g) && g->early[i].value == g->value) {
             g->early[i].stmt = 0;
             return g->early[i].vector;
         }
@@ -275,8 +275,6 @@ cg_ref cg_load_interleaved(cg *g, k_ref id)
     const k_memory *m = &k->mem.at[s->mem];
     const k_value *index = &k->value.at[s->in[0]];
     unsigned bytes = (unsigned)ir_type_size((ir_type)m->type);
-    if (g->lanes != k->lanes) /* the list is emitted several times, for parts of the lanes */
-        return NULL;
     cg_ref own = take_early(g, id);
     if (own)
         return own;
@@ -298,7 +296,7 @@ cg_ref cg_load_interleaved(cg *g, k_ref id)
         if (group[i] == id)
             own = column[i];
         else
-            g->early[g->early_loads++] = (cg_early){.stmt = group[i], .here = cg_here(g), .vector = column[i]};
+            g->early[g->early_loads++] = (cg_early){group[i], cg_here(g), g->value, column[i]};
     }
     return own;
 }
