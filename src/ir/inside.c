@@ -373,8 +373,22 @@ bool ir_surely_inside(const ir_program *p, const map64 *below, ir_id index, ir_i
 
 bool ir_read_surely_inside(const ir_program *p, const map64 *below, const ir_node *read)
 {
-    bool inside = !(read->flags & IR_LINEAR);
-    for (uint32_t d = 0; d < read->n && inside; d++)
-        inside = ir_surely_inside(p, below, p->arg.at[read->args + d], ir_info(p, read->array)->shape[d]);
-    return inside;
+    return ir_read_surely_inside_of(p, below, 0, NULL, read);
+}
+
+bool ir_read_surely_inside_of(const ir_program *p, const map64 *below, unsigned rank, const ir_id *extent,
+                              const ir_node *read)
+{
+    bool all = !(read->flags & IR_LINEAR);
+    prover v = {.p = p, .below = below};
+    for (unsigned d = 0; d < rank && v.facts < MOST_FACTS; d++) {
+        sum some = sum_of(&v, extent[d], 1);
+        if (some.lost || !some.n)
+            continue;
+        add_constant(&some, -1);
+        v.fact[v.facts++] = some;
+    }
+    for (uint32_t d = 0; d < read->n && all; d++)
+        all = inside(&v, p->arg.at[read->args + d], ir_info(p, read->array)->shape[d], 4);
+    return all;
 }

@@ -11,7 +11,9 @@
 /* Is the index inside 0 .. extent - 1 wherever it has a value? `below` maps variables to extents that they are inside
  * of. True is certain; false may only be hard to see. Bounded work. */
 bool ir_surely_inside(const ir_program *p, const map64 *below, ir_id index, ir_id extent);
-/* The same of all indices of a read. */
+/* The same of all indices of a read; of one for an element of an array of `rank` extents, none of which is 0. */
 bool ir_read_surely_inside(const ir_program *p, const map64 *below, const ir_node *read);
+bool ir_read_surely_inside_of(const ir_program *p, const map64 *below, unsigned rank, const ir_id *extent,
+                              const ir_node *read);
 
 #endif

@@ -1,6 +1,7 @@
 /* Looks for short sorted rows of which single places are read, and finds these places without the others. */
 #include "opt/picks.h"
 
+#include "ir/inside.h"
 #include "opt/needed.h"
 #include "opt/remake.h"
 
@@ -131,13 +132,31 @@ static ir_fn *composed(ir_program *p, const ir_fn *first, const ir_fn *second)
     return ir_fn_close(p, fn, second->results, result);
 }
 
-/* What may fail names the element that it fails for, so it stays where it is. */
-static bool is_total(const ir_program *p, const ir_fn *fn)
+/* What fails names the element that it fails for, so it stays where it is: nothing may fail for any index inside of the
+ * array. */
+static bool is_safe(ir_program *p, const ir_array *info)
 {
-    for (uint32_t i = 0; fn && i < fn->results; i++)
-        if (ir_at(p, fn->result[i])->partial)
-            return false;
-    return true;
+    const ir_fn *fn = info->fn;
+    opt_ids ids = {0};
+    map64 below = {0};
+    bool safe = true;
+    for (uint32_t i = 0; i < fn->results; i++)
+        safe &= !ir_at(p, fn->result[i])->partial;
+    if (safe)
+        return true;
+    for (unsigned d = 0; d < info->rank && fn->params == info->rank; d++)
+        map64_put(p->arena, &below, fn->param[d], info->shape[d]);
+    opt_reach(p, p->arena, fn->results, fn->result, &ids);
+    safe = true;
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *n = ir_at(p, ids.at[i]);
+        const bool op = n->kind == IR_OP && !ir_op_guarded((ir_op)n->op, (ir_type)ir_at(p, p->arg.at[n->args])->type);
+        const bool read = n->kind == IR_READ &&
+                          (n->flags & IR_SAFE || ir_read_surely_inside_of(p, &below, info->rank, info->shape, n));
+        safe &= !n->partial || op || read || n->kind == IR_COND;
+    }
+    vec_free(p->arena, &ids);
+    return safe;
 }
 
 /* Elements of `from` that a shape and a function to its indices say. What nobody else reads is not made: the places of
@@ -148,17 +167,17 @@ static ir_id elements_of(const picks *s, ir_id like, ir_fn *to, ir_id from, unsi
     ir_program *p = s->p;
     const uint32_t site = ir_at(p, like)->site;
     const ir_array *shape = ir_info(p, like), *info = ir_info(p, from);
-    const bool own = from < s->remake.nodes && !s->remake.array[from] && s->readers[from] == 1 && is_total(p, info->fn);
+    const bool own = from < s->remake.nodes && !s->remake.array[from] && s->readers[from] == 1;
     const bool plain =
         own && flags & IR_SAFE && !(ir_at(p, from)->flags & ~(unsigned)(IR_SAFE | IR_STEP)) && deep < DEEPEST;
     ir_id made = 0;
-    if (plain && ir_at(p, from)->kind == IR_GENERATE) {
+    if (plain && ir_at(p, from)->kind == IR_GENERATE && is_safe(p, info)) {
         ir_fn *fn = composed(p, to, info->fn);
         made = fn ? ir_generate(p, site, shape->rank, shape->shape, fn) : 0;
-    } else if (plain && ir_at(p, from)->kind == IR_BACKPERMUTE) {
+    } else if (plain && ir_at(p, from)->kind == IR_BACKPERMUTE && is_safe(p, info)) {
         ir_fn *fn = composed(p, to, info->fn);
         return fn ? elements_of(s, like, fn, info->input[0], ir_at(p, from)->flags, deep + 1) : 0;
-    } else if (plain && ir_at(p, from)->kind == IR_MAP) {
+    } else if (plain && ir_at(p, from)->kind == IR_MAP && is_safe(p, info)) {
         ir_id *input = arena_array(p->arena, ir_id, info->inputs);
         for (uint32_t i = 0; i < info->inputs; i++)
             if (!(input[i] = elements_of(s, like, to, info->input[i], flags, deep + 1)))

@@ -4,6 +4,7 @@
 #include "sinter/sinter.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define both_halves(signature, f, types, what, ...)                                                                    \
     both_halves_at(__FILE__, __LINE__, signature, SN_BODY(f), types, what, (const int64_t[]){__VA_ARGS__, -1})
@@ -99,8 +100,41 @@ static void of_what_is_made(void **state)
     both_halves("[5,n]T, [5,n]T -> [n]T, [n]T, [n]T, [n]T", and_their_sums, "i64", SMALL, 0, 1, 17, 130, 1000);
 }
 
+static sn_scalar three_on(void *env, sn_scalar i, sn_scalar k)
+{
+    return sn_index(*(sn_acc *)env, sn_add(sn_mul(i, 2), k));
+}
+
+static sn_acc of_reads(sn_acc x)
+{
+    sn_acc rows = sn_generate(sn_shape(sn_quot(sn_size(x), 2), 3), sn_closure(three_on, &x));
+    return place(sn_sort(rows), 1);
+}
+
+/* The last row reads one element too many: element 2 of row 49 of the generate. */
+static void failures_name_the_element(sn_context *cx)
+{
+    static float x[100], y[50];
+    sn_program *p = sn_compile(cx, "[n]f32 -> [m]f32", of_reads);
+    assert_non_null(p);
+    const sn_status status = sn_call(p, sn_in(x, 100), sn_into(y, 50));
+    if (status != SN_OUT_OF_RANGE)
+        fail_msg("%s: %s", sn_status_name(status), sn_message(cx));
+    assert_non_null(strstr(sn_message(cx), "index 100 is outside the extent 100"));
+    assert_non_null(strstr(sn_message(cx), "element 149"));
+    assert_int_equal(sn_call(p, sn_in(x, 99), sn_into(y, 49)), SN_OK);
+    sn_drop(p);
+}
+
+static void failures(void **state)
+{
+    (void)state;
+    both_in_turn(failures_name_the_element);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(of_lengths), cmocka_unit_test(of_what_is_made)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(of_lengths), cmocka_unit_test(of_what_is_made),
+                                       cmocka_unit_test(failures)};
     return cmocka_run_group_tests(tests, both_open, both_close);
 }

@@ -243,3 +243,33 @@ C(mixed_tenths_f32)
         FOR (j, 10)
             z[10 * i + j] = x[10 * i + (j + 1) % 10] - x[10 * i + (j + 9) % 10];
 }
+
+#define COLUMNS(T)                                                                                                     \
+    C(some_columns_##T)                                                                                                \
+    {                                                                                                                  \
+        IN(T, x, 0);                                                                                                   \
+        OUT(T, z, 0);                                                                                                  \
+        const int64_t n = E(0);                                                                                        \
+        PARALLEL_FOR                                                                                                   \
+        FOR (i, n)                                                                                                     \
+            z[i] = (T)(x[7 * i] * x[7 * i + 2] + x[7 * i + 5] - x[7 * i + 6]);                                         \
+    }                                                                                                                  \
+    C(one_column_##T)                                                                                                  \
+    {                                                                                                                  \
+        IN(T, x, 0);                                                                                                   \
+        OUT(T, z, 0);                                                                                                  \
+        const int64_t n = E(0), k = E(1);                                                                              \
+        if (k == 6) {                                                                                                  \
+            PARALLEL_FOR                                                                                               \
+            FOR (i, n)                                                                                                 \
+                z[i] = x[6 * i + 4];                                                                                   \
+        } else {                                                                                                       \
+            PARALLEL_FOR                                                                                               \
+            FOR (i, n)                                                                                                 \
+                z[i] = x[8 * i + 4];                                                                                   \
+        }                                                                                                              \
+    }
+COLUMNS(f32)
+COLUMNS(f64)
+COLUMNS(u8)
+COLUMNS(i16)

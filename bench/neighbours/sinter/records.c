@@ -154,6 +154,23 @@ static sn_acc rolled_pixels(sn_acc x)
     return sn_backpermute(sn_shape_of(x), sn_closure(of_rolled, &m), x);
 }
 
+/* Some of a record's numbers. */
+static sn_scalar of_some(void *env, sn_scalar i)
+{
+    sn_acc x = *(sn_acc *)env;
+    return sn_sub(sn_add(sn_mul(sn_index(x, i, 0), sn_index(x, i, 2)), sn_index(x, i, 5)), sn_index(x, i, 6));
+}
+
+static sn_acc some_columns(sn_acc x)
+{
+    return sn_generate(sn_shape(sn_extent(x, 0)), sn_closure(of_some, &x));
+}
+
+static sn_acc one_column(sn_acc x)
+{
+    return sn_slice(x, SN_ALL, 4);
+}
+
 static sn_acc median_of_5(sn_acc x)
 {
     return sn_slice(sn_sort(x), SN_ALL, 2);

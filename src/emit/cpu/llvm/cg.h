@@ -436,7 +436,8 @@ bool cg_has_columns(const cg *g, unsigned element_bytes, unsigned columns);
 void cg_store_rows(cg *g, unsigned element_bytes, unsigned columns, const cg_ref *column, cg_ref memory);
 /* `far`: of more than the caches hold. */
 void cg_fill_dense(cg *g, unsigned element_bytes, unsigned columns, cg_ref memory, bool far, cg_ref buffer);
-void cg_dense_columns(cg *g, unsigned element_bytes, unsigned columns, cg_ref memory, bool far,
+/* Of the last row only `reach` elements are there. */
+void cg_dense_columns(cg *g, unsigned element_bytes, unsigned columns, cg_ref memory, unsigned reach, bool far,
                       cg_ref *out);                  /* vectors of integers */
 void cg_function_attributes(cg *g, cg_ref function); /* module.c */
 

@@ -79,16 +79,30 @@ static void look_ahead(cg *g, cg_ref at, bool far)
     cg_prefetch(g, far ? cg_line_of_pages(g, at, CG_PAGES_AHEAD) : cg_bytes_on(g, at, cg_i64(g, AHEAD)));
 }
 
-/* The columns of as many rows as a line has elements. */
-static void dense_group(cg *g, unsigned bytes, unsigned columns, cg_ref from, bool far, cg_ref *out)
+/* The first elements of a vector that are there; the others are zero. */
+static cg_ref load_some(cg *g, LLVMTypeRef vector, cg_ref at, unsigned bytes, unsigned some)
 {
-    unsigned n = group_of(g, bytes);
+    cg_ref lane[LINE];
+    const unsigned n = LLVMGetVectorSize(vector);
+    if (!some)
+        return cg_zero(vector);
+    if (some >= n)
+        return cg_aligned(LLVMBuildLoad2(g->b, vector, at, ""), bytes);
+    for (unsigned i = 0; i < n; i++)
+        lane[i] = LLVMConstInt(g->i1, i < some, false);
+    return cg_masked_load(g, vector, at, bytes, LLVMConstVector(lane, n));
+}
+
+/* The columns of as many rows as a line has elements, the last row having `reach`. */
+static void dense_group(cg *g, unsigned bytes, unsigned columns, cg_ref from, unsigned reach, bool far, cg_ref *out)
+{
+    unsigned n = group_of(g, bytes), elements = (n - 1) * columns + reach;
     LLVMTypeRef vector = LLVMVectorType(LLVMIntTypeInContext(g->context, 8 * bytes), n);
     cg_ref x[CG_MOST_COLUMNS];
     for (unsigned j = 0; j < columns; j++) {
         cg_ref at = cg_bytes_on(g, from, cg_i64(g, (int64_t)j * n * bytes));
         look_ahead(g, at, far);
-        x[j] = cg_aligned(LLVMBuildLoad2(g->b, vector, at, ""), bytes);
+        x[j] = load_some(g, vector, at, bytes, elements > j * n ? elements - j * n : 0);
     }
     if ((columns & (columns - 1)) == 0)
         deal(g, columns, n, x, out);
@@ -109,7 +123,7 @@ static cg_ref dense_function(cg *g, unsigned bytes, unsigned columns, bool far)
     cg_ref lane_bytes = LLVMBuildMul(g->b, c.group, cg_i64(g, bytes), "");
     cg_ref from = LLVMBuildMul(g->b, lane_bytes, cg_i64(g, columns), "");
     cg_ref to = cg_bytes_on(g, LLVMGetParam(c.fn, 1), lane_bytes);
-    dense_group(g, bytes, columns, cg_bytes_on(g, LLVMGetParam(c.fn, 0), from), far, column);
+    dense_group(g, bytes, columns, cg_bytes_on(g, LLVMGetParam(c.fn, 0), from), columns, far, column);
     for (unsigned j = 0; j < columns; j++) {
         cg_ref at = cg_bytes_on(g, to, cg_i64(g, (int64_t)j * g->lanes * bytes));
         cg_aligned(LLVMBuildStore(g->b, column[j], at), n * bytes);
@@ -187,7 +201,7 @@ void cg_store_rows(cg *g, unsigned bytes, unsigned columns, const cg_ref *column
         store_blocks(g, bytes, columns, column, first, to);
 }
 
-void cg_dense_columns(cg *g, unsigned bytes, unsigned columns, cg_ref memory, bool far, cg_ref *out)
+void cg_dense_columns(cg *g, unsigned bytes, unsigned columns, cg_ref memory, unsigned reach, bool far, cg_ref *out)
 {
     unsigned n = group_of(g, bytes), groups = g->lanes / n;
     cg_ref part[CG_MOST_COLUMNS][CG_MOST_GROUPS], column[CG_MOST_COLUMNS];
@@ -196,7 +210,7 @@ void cg_dense_columns(cg *g, unsigned bytes, unsigned columns, cg_ref memory, bo
         if (columns > CG_MOST_DEALT)
             blocks_group(g, bytes, columns, from, far, column);
         else
-            dense_group(g, bytes, columns, from, far, column);
+            dense_group(g, bytes, columns, from, i + 1 < groups ? columns : reach, far, column);
         for (unsigned j = 0; j < columns; j++)
             part[j][i] = column[j];
     }

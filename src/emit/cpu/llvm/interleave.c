@@ -172,8 +172,9 @@ unsigned cg_store_interleaved(cg *g, k_ref first)
 enum { SEARCHED = 400 };
 
 /* The loads behind `first`, and it, of elements 0 ... n - 1 of what each lane reads, which itself is number `own` of
- * these; false: some are not there, or might not be made. */
-static bool find_group(const cg *g, k_ref first, unsigned n, k_ref *group, unsigned *own)
+ * these; 0 of those that are not there, or might not be made. How many there are up to the last one; 0: none but the
+ * first. */
+static unsigned find_group(const cg *g, k_ref first, unsigned n, k_ref *group, unsigned *own)
 {
     const kernel *k = g->k;
     const k_stmt *s = &k->stmt.at[first];
@@ -200,13 +201,23 @@ static bool find_group(const cg *g, k_ref first, unsigned n, k_ref *group, unsig
         if (at < n && !group[at])
             group[at] = found[i];
     }
+    unsigned others = 0, reach = 0;
     *own = n;
     for (unsigned i = 0; i < n; i++) {
-        if (!group[i])
-            return false;
         *own = group[i] == first ? i : *own;
+        others += group[i] && group[i] != first;
+        reach = group[i] ? i + 1 : reach;
     }
-    return *own < n;
+    return *own < n && others ? reach : 0;
+}
+
+/* Is it worth to load rows of which not all elements are wanted? By registers that are taken apart, it is. */
+static bool takes_some(const cg *g, unsigned bytes, unsigned n, const k_ref *group)
+{
+    bool all = true;
+    for (unsigned i = 0; i < n; i++)
+        all &= group[i] != 0;
+    return all || (g->cpu.avx512 && n <= CG_MOST_DEALT && cg_has_dense(g, bytes, n));
 }
 
 /* A load that was made with one before it. In the next turn of an unrolled loop it is another element. */
@@ -232,7 +243,7 @@ static void drop_early(cg *g)
 
 /* Columns of whole rows, of which the load is column `own`, or, where not all lanes are on, one by one. What waits to
  * be taken is there behind the branch, too. */
-static void load_columns(cg *g, k_ref id, unsigned own, unsigned n, cg_ref *column)
+static void load_columns(cg *g, k_ref id, unsigned own, unsigned n, const k_ref *group, unsigned reach, cg_ref *column)
 {
     const k_stmt *s = &g->k->stmt.at[id];
     ir_type t = (ir_type)g->k->mem.at[s->mem].type;
@@ -246,7 +257,7 @@ static void load_columns(cg *g, k_ref id, unsigned own, unsigned n, cg_ref *colu
         cg_cond(g, g->mask.full, whole, part);
         cg_at(g, whole);
     }
-    cg_dense_columns(g, (unsigned)ir_type_size(t), n, from, s->sub == K_AHEAD, column);
+    cg_dense_columns(g, (unsigned)ir_type_size(t), n, from, reach, s->sub == K_AHEAD, column);
     for (unsigned i = 0; i < n; i++)
         column[i] = LLVMBuildBitCast(g->b, column[i], vector, "");
     if (!g->mask.on)
@@ -256,13 +267,15 @@ static void load_columns(cg *g, k_ref id, unsigned own, unsigned n, cg_ref *colu
     cg_at(g, part);
     cg_ref first = cg_index_vec(g, s->in[0]);
     for (unsigned i = 0; i < n; i++) {
+        if (!group[i])
+            continue;
         cg_ref behind = LLVMConstInt(LLVMGetElementType(LLVMTypeOf(first)), (uint64_t)i - own, true);
         single[i] = cg_gather(g, s->mem, LLVMBuildAdd(g->b, first, cg_splat(g, behind), ""), g->mask.on);
     }
     cg_br(g, end);
     cg_at(g, end);
     for (unsigned i = 0; i < n; i++)
-        column[i] = cg_phi2(g, column[i], whole, single[i], part);
+        column[i] = group[i] ? cg_phi2(g, column[i], whole, single[i], part) : NULL;
     for (unsigned i = 0; i < g->early_loads; i++)
         if (g->early[i].here == before)
             g->early[i].here = end;
@@ -286,16 +299,17 @@ cg_ref cg_load_interleaved(cg *g, k_ref id)
     k_ref group[MOST];
     cg_ref column[MOST];
     unsigned place;
-    if (!find_group(g, id, n, group, &place))
+    const unsigned reach = find_group(g, id, n, group, &place);
+    if (!reach || !takes_some(g, bytes, n, group))
         return NULL;
     drop_early(g);
     if (g->early_loads + n > CG_MOST_EARLY)
         return NULL;
-    load_columns(g, id, place, n, column);
+    load_columns(g, id, place, n, group, reach, column);
     for (unsigned i = 0; i < n; i++) {
         if (group[i] == id)
             own = column[i];
-        else
+        else if (group[i])
             g->early[g->early_loads++] = (cg_early){group[i], cg_here(g), g->value, column[i]};
     }
     return own;

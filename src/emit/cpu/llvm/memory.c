@@ -397,7 +397,7 @@ static place place_of(cg *g, k_mem m, k_val index)
         return (place){PLACE_ROW, cg_scalar(g, index), 1};
     if (g->k->mem.at[m].every)
         return (place){PLACE_ANY, NULL, 0};
-    if (x->shape == K_AFFINE && (x->step == -1 || (x->step > 1 && x->step <= 4)))
+    if (x->shape == K_AFFINE && (x->step == -1 || (x->step > 1 && x->step <= (g->cpu.avx512 ? 8 : 4))))
         return (place){PLACE_STEP, cg_scalar(g, index), x->step};
     if (x->shape == K_STRIDED)
         return (place){PLACE_STRIDED, cg_scalar(g, index), 0};

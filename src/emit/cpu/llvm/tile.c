@@ -138,7 +138,8 @@ static bool walks_rows(plan *p, const k_stmt *s)
     if (index->shape == K_UNIFORM || (index->shape == K_AFFINE && index->step >= -1 && index->step <= 1))
         return false;
     if (index->shape == K_VARYING &&
-        (!may_be_apart(p, s) || cg_lanes_share(p->g, s->in[0], (unsigned)ir_type_size((ir_type)k->mem.at[s->mem].type))))
+        (!may_be_apart(p, s) ||
+         cg_lanes_share(p->g, s->in[0], (unsigned)ir_type_size((ir_type)k->mem.at[s->mem].type))))
         return false;
     p->budget = MOST_TERMS;
     int64_t grows = growth(p, s->in[0]);
@@ -737,7 +738,7 @@ static void dense_turns(plan *p, int64_t from, int64_t columns)
     for (unsigned i = 0; i < p->accesses; i++) {
         int64_t lowest = p->access[i].falls ? from + columns - 1 : from;
         cg_ref memory = memory_at(p, &g->k->stmt.at[p->access[i].stmt], cg_i64(g, lowest));
-        cg_dense_columns(g, p->access[i].bytes, (unsigned)columns, memory, is_far(p, i), column[i]);
+        cg_dense_columns(g, p->access[i].bytes, (unsigned)columns, memory, (unsigned)columns, is_far(p, i), column[i]);
         g->tile[g->tiles++] = (cg_tiled){.stmt = p->access[i].stmt};
     }
     for (int64_t j = 0; j < columns; j++) {
