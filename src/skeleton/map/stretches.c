@@ -165,13 +165,13 @@ static k_val moderate(stretch *t, k_val all, k_val x)
     return and(t, all, k_let(b, OP_LE, x, k_i64(b, most), 0));
 }
 
-/* Are positions of cuts computed without wrapping, and the loop and its periods long enough? Of several cuts, gangs
- * that are not whole cost more than they gain in short rows. */
+/* Are positions of cuts computed without wrapping, and the loop and its periods long enough, for a register or so? Of
+ * several cuts, gangs that are not whole cost more than they gain in short rows. */
 static k_val suits(stretch *t)
 {
     k_builder *b = &t->lw->b;
-    int64_t gangs = t->cuts->n > 1 ? 4 : 1, lanes = t->of->rows ? 1 : t->lw->out->k->lanes;
-    k_val all = k_let(b, OP_GE, t->count, k_i64(b, gangs * lanes), 0);
+    const int64_t registers = t->cuts->n > 1 ? 16 : 1, lanes = t->of->rows ? 1 : t->lw->out->k->lanes;
+    k_val all = k_let(b, OP_GE, t->count, k_i64(b, (registers * lanes + 3) / 4), 0);
     for (uint32_t k = 0; k < t->cuts->n; k++) {
         all = moderate(t, all, t->x[k]);
         all = moderate(t, all, t->y[k]);
