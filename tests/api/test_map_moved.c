@@ -108,6 +108,54 @@ static void borders(void **state)
          90);
 }
 
+/* --- round and round --- */
+
+static sn_scalar rolled_at(void *env, sn_scalar i, sn_scalar j, sn_scalar c)
+{
+    sn_acc x = *(sn_acc *)env;
+    sn_scalar n = sn_extent(x, 0), m = sn_extent(x, 1);
+    sn_scalar down = sn_index(x, sn_mod(sn_add(i, 5), n), j, c), back = sn_index(x, i, sn_mod(sn_sub(j, 3), m), c);
+    return sn_sub(sn_mul(down, 3), back);
+}
+OF(rolled, rolled_at)
+
+/* As many periods as there are, of a part of the extent; what is beside them is clamped, and told by their number. */
+static sn_scalar periods_at(void *env, sn_scalar i, sn_scalar j, sn_scalar c)
+{
+    sn_acc x = *(sn_acc *)env;
+    sn_scalar m = sn_extent(x, 1), third = sn_max(sn_quot(m, 3), 1), at = sn_add(j, 7);
+    sn_scalar part = sn_index(x, i, sn_rem(at, third), c), number = sn_quot(at, third);
+    return sn_add(sn_if(sn_eq(number, 2), part, sn_mul(part, 3)), sn_index(x, i, clamped(sn_sub(j, 2), m), c));
+}
+OF(periods, periods_at)
+
+typedef struct rolling {
+    sn_acc x;
+    sn_scalar by;
+} rolling;
+
+static sn_scalar rolled_by_at(void *env, sn_scalar i, sn_scalar c)
+{
+    const rolling *r = env;
+    return sn_index(r->x, sn_mod(sn_add(i, r->by), sn_extent(r->x, 0)), c);
+}
+
+static sn_acc rolled_by(sn_acc x, sn_acc by)
+{
+    rolling r = {x, sn_to_i64(sn_the(by))};
+    return sn_generate(sn_shape_of(x), sn_closure(rolled_by_at, &r));
+}
+
+static void rounds(void **state)
+{
+    (void)state;
+    both("[h,w,c]T -> [h,w,c]T", rolled, "f32 u8 i64", SMALL, PICTURES);
+    both("[h,w,3]T -> [h,w,3]T", rolled, "u8 i16", SMALL, 0, 0, 1, 1, 3, 90, 7, 600, 2, 30, 1, 3000);
+    both("[h,w,c]T -> [h,w,c]T", periods, "f32 u8", SMALL, PICTURES);
+    both("[h,w,2]T -> [h,w,2]T", periods, "i32 u8", SMALL, 0, 0, 1, 1, 3, 130, 2, 300, 1, 3000);
+    both("[n,c]T, T -> [n,c]T", rolled_by, "f32 i16", SMALL, 1, 3, 90, 33, 1000, 5, 4000, 2, 3000, 17, 0, 3, 6001, 64);
+}
+
 /* --- checked reads: some of them fail --- */
 
 static sn_scalar step_at(void *env, sn_scalar i, sn_scalar c)
@@ -369,6 +417,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(borders),
+        cmocka_unit_test(rounds),
         cmocka_unit_test(checked_reads),
         cmocka_unit_test(says_where),
         cmocka_unit_test(dimensions_and_arrays),

@@ -159,15 +159,23 @@ static uint64_t key_of_other(ir_id term)
     return UINT64_C(1) << 63 | term; /* no extent is so large a term */
 }
 
-void sk_stand_for(sk_lower *lw, ir_id term, ir_id other)
+static uint64_t key_of_less(ir_id term)
+{
+    return UINT64_C(3) << 62 | term;
+}
+
+void sk_stand_for(sk_lower *lw, ir_id term, ir_id other, k_val less)
 {
     map64_put(lw->arena, &lw->value, key_of_other(term), other);
     vec_push(lw->arena, &lw->undo, key_of_other(term));
+    map64_put(lw->arena, &lw->value, key_of_less(term), less);
+    vec_push(lw->arena, &lw->undo, key_of_less(term));
 }
 
-ir_id sk_stands_for(const sk_lower *lw, ir_id term)
+ir_id sk_stands_for(const sk_lower *lw, ir_id term, k_val *less)
 {
-    const uint32_t other = map64_get(&lw->value, key_of_other(term));
+    const uint32_t other = map64_get(&lw->value, key_of_other(term)), by = map64_get(&lw->value, key_of_less(term));
+    *less = by == FORGOTTEN ? 0 : by;
     return other == FORGOTTEN ? 0 : other;
 }
 

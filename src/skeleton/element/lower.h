@@ -61,9 +61,9 @@ uint32_t sk_scope(sk_lower *lw);
 void sk_scope_end(sk_lower *lw, uint32_t mark);
 void sk_bind(sk_lower *lw, ir_id variable, k_val value);
 
-/* To the end of the scope the term is the same as another one. */
-void sk_stand_for(sk_lower *lw, ir_id term, ir_id other);
-ir_id sk_stands_for(const sk_lower *lw, ir_id term); /* 0: for itself */
+/* To the end of the scope the term is the same as another one, less a value that all lanes share (0: nothing). */
+void sk_stand_for(sk_lower *lw, ir_id term, ir_id other, k_val less);
+ir_id sk_stands_for(const sk_lower *lw, ir_id term, k_val *less); /* 0: for itself */
 
 k_val sk_known(const sk_lower *lw, ir_id term); /* 0: not computed in the open lists */
 k_val sk_value(sk_lower *lw, ir_id term);       /* of a term that is known or needs no code */

@@ -10,6 +10,12 @@ static unsigned dimension_of(const sk_lower *lw, ir_id term)
     return 0;
 }
 
+/* Of the run that begins at dimension d: elements from one of its first indices to the next. */
+static k_val elements_behind(sk_lower *lw, unsigned d)
+{
+    return sk_product(lw, lw->space.run[d] - 1u, lw->space.extent + d + 1);
+}
+
 /* Where the run that begins at dimension d is if its first index is this term: the dimension's variable, which a
  * constant or a closed term may be added to, or a choice of such. False: it is something else. */
 static bool run_moved(sk_lower *lw, unsigned d, ir_id term, k_val *position)
@@ -21,8 +27,15 @@ static bool run_moved(sk_lower *lw, unsigned d, ir_id term, k_val *position)
         *position = lw->space.position[d];
         return true;
     }
-    if (sk_stands_for(lw, term))
-        return run_moved(lw, d, sk_stands_for(lw, term), position);
+    k_val less;
+    const ir_id other = sk_stands_for(lw, term, &less);
+    if (other) {
+        if (!run_moved(lw, d, other, position))
+            return false;
+        if (less)
+            *position = sk_sub(lw, *position, sk_mul(lw, less, elements_behind(lw, d)));
+        return true;
+    }
     if (n->kind == IR_WITHIN)
         return run_moved(lw, d, ir_args(p, term)[0], position);
     if (n->kind == IR_COND && run_moved(lw, d, ir_args(p, term)[1], &at[0]) &&
@@ -33,8 +46,7 @@ static bool run_moved(sk_lower *lw, unsigned d, ir_id term, k_val *position)
     if (n->kind != IR_OP || n->type != T_I64 || (n->op != OP_ADD && n->op != OP_SUB) ||
         ir_at(p, ir_args(p, term)[1])->scope || !run_moved(lw, d, ir_args(p, term)[0], &at[0]))
         return false;
-    k_val behind = sk_product(lw, lw->space.run[d] - 1u, lw->space.extent + d + 1);
-    k_val by = sk_mul(lw, sk_value(lw, ir_args(p, term)[1]), behind);
+    k_val by = sk_mul(lw, sk_value(lw, ir_args(p, term)[1]), elements_behind(lw, d));
     *position = n->op == OP_ADD ? sk_add(lw, at[0], by) : sk_sub(lw, at[0], by);
     return true;
 }
@@ -70,8 +82,8 @@ k_val sk_run_inside(sk_lower *lw, ir_id index, k_val extent)
     for (unsigned d = 0; d + 1 < lw->space.rank; d++) {
         if (lw->space.run[d] < 2 || !lw->space.position[d] || !run_moved(lw, d, index, &position))
             continue;
-        k_val behind = sk_product(lw, lw->space.run[d] - 1u, lw->space.extent + d + 1);
-        k_val end = sk_mul(lw, sk_min(lw, extent, k_i64(b, INT64_C(1) << 44)), behind); /* which does not wrap */
+        k_val end = sk_mul(lw, sk_min(lw, extent, k_i64(b, INT64_C(1) << 44)),
+                           elements_behind(lw, d)); /* which does not wrap */
         k_val first = k_let(b, OP_GE, position, k_i64(b, 0), 0);
         return k_let(b, OP_AND, first, k_let(b, OP_LT, position, end, 0), 0);
     }

@@ -30,12 +30,12 @@ static bool is_behind(const search *s, ir_id term)
     return sk_component(s->at, term) > s->first + 1;
 }
 
-static bool is_cut(const search *s, ir_id term)
+static const sk_cut *cut_of(const search *s, ir_id term)
 {
     for (uint32_t k = 0; k < s->cuts.n; k++)
         if (s->cuts.cut[k].term == term)
-            return s->cuts.cut[k].kind != SK_CUT_PERIOD;
-    return false;
+            return &s->cuts.cut[k];
+    return NULL;
 }
 
 /* Is the term the index, moved? Its operands are known. */
@@ -52,7 +52,10 @@ static bool moves(const search *s, ir_id term)
         return false;
     if (n->op == OP_ADD || n->op == OP_SUB)
         return is_moved(s, arg[0]) && !ir_at(p, arg[1])->scope;
-    return is_cut(s, term) && sk_form_of(&s->forms, term).step == 1 && (is_moved(s, arg[0]) || is_moved(s, arg[1]));
+    const sk_cut *cut = cut_of(s, term);
+    if (cut && cut->kind == SK_CUT_PERIOD) /* between two of its multiples */
+        return (n->op == OP_MOD || n->op == OP_REM) && is_moved(s, arg[0]);
+    return cut && sk_form_of(&s->forms, term).step == 1 && (is_moved(s, arg[0]) || is_moved(s, arg[1]));
 }
 
 /* Is each index either one of the run, which ends the read and has its extents, or has nothing to do with it? */
@@ -89,7 +92,7 @@ static bool suits_term(const search *s, ir_id term)
         return suits_read(s, n);
     for (uint32_t k = 0; k < n->n; k++)
         if (is_behind(s, arg[k]) || arg[k] == s->at->linear ||
-            (is_moved(s, arg[k]) && !is_moved(s, term) && !is_cut(s, term)))
+            (is_moved(s, arg[k]) && !is_moved(s, term) && !cut_of(s, term)))
             return false;
     return true;
 }

@@ -209,11 +209,14 @@ static void bind_cut(stretch *t, uint32_t k)
     case OP_MAX:
         sk_emit(lw, 1, &c->x, &x);
         sk_bind(lw, c->term, x);
-        sk_stand_for(lw, c->term, c->x);
+        sk_stand_for(lw, c->term, c->x, 0);
         return;
-    default: /* MOD, REM */
+    default: { /* MOD, REM */
+        const k_val before = sk_mul(lw, t->state[k], t->y[k]);
         sk_emit(lw, 1, &c->x, &x);
-        sk_bind(lw, c->term, sk_sub(lw, x, sk_mul(lw, t->state[k], t->y[k])));
+        sk_bind(lw, c->term, sk_sub(lw, x, before));
+        sk_stand_for(lw, c->term, c->x, before);
+    }
     }
 }
 
@@ -246,6 +249,12 @@ static uint32_t same_period(const stretch *t, uint32_t k)
     return k;
 }
 
+/* How many steps of what the cuts are made of there are before a position. */
+static k_val steps_to(stretch *t, k_val position)
+{
+    return t->of->each ? k_let(&t->lw->b, OP_QUOT, position, t->of->each, 0) : position;
+}
+
 /* Positions [low, high), between the cuts of periods before the k-th; all else is known there. */
 static void in_periods(stretch *t, uint32_t k, k_val low, k_val high)
 {
@@ -259,11 +268,11 @@ static void in_periods(stretch *t, uint32_t k, k_val low, k_val high)
         positions(t, loop_over(t, sk_max(lw, sk_sub(lw, high, low), k_i64(b, 0))), low, true);
         return;
     }
-    k_val first = sk_add(lw, t->x[k], low), last = sk_add(lw, t->x[k], sk_sub(lw, high, one));
+    k_val first = sk_add(lw, t->x[k], steps_to(t, low)), last = sk_add(lw, t->x[k], steps_to(t, sk_sub(lw, high, one)));
     k_val end = sk_add(lw, k_let(b, OP_DIV, last, t->y[k], 0), one);
     t->state[k] = k_for(b, k_let(b, OP_DIV, first, t->y[k], 0), end, false);
-    k_val from = sk_sub(lw, sk_mul(lw, t->state[k], t->y[k]), t->x[k]);
-    in_periods(t, k + 1, sk_max(lw, low, from), sk_min(lw, high, sk_add(lw, from, t->y[k])));
+    k_val from = positions_of(t, sk_sub(lw, sk_mul(lw, t->state[k], t->y[k]), t->x[k]));
+    in_periods(t, k + 1, sk_max(lw, low, from), sk_min(lw, high, sk_add(lw, from, positions_of(t, t->y[k]))));
     k_end(b);
 }
 
