@@ -174,9 +174,9 @@ static ir_id elements_of(const picks *s, ir_id like, ir_fn *to, ir_id from, unsi
     if (plain && ir_at(p, from)->kind == IR_GENERATE && is_safe(p, info)) {
         ir_fn *fn = composed(p, to, info->fn);
         made = fn ? ir_generate(p, site, shape->rank, shape->shape, fn) : 0;
-    } else if (plain && ir_at(p, from)->kind == IR_BACKPERMUTE && is_safe(p, info)) {
+    } else if (plain && ir_at(p, from)->kind == IR_BACKPERMUTE && ir_at(p, from)->flags & IR_SAFE && is_safe(p, info)) {
         ir_fn *fn = composed(p, to, info->fn);
-        return fn ? elements_of(s, like, fn, info->input[0], ir_at(p, from)->flags, deep + 1) : 0;
+        return fn ? elements_of(s, like, fn, info->input[0], flags, deep + 1) : 0;
     } else if (plain && ir_at(p, from)->kind == IR_MAP && is_safe(p, info)) {
         ir_id *input = arena_array(p->arena, ir_id, info->inputs);
         for (uint32_t i = 0; i < info->inputs; i++)

@@ -55,11 +55,25 @@ static void places_are_picked(void **state)
               "a2 = backpermute: generate step [n] {x1: i64 -> a1[max(min(x1, n + -1), 0)]}\n"
               "a3 = backpermute: generate step [n] {x1: i64 -> a1[max(min(x1 + 1, n + -1), 0)]}\n"
               "a4 = backpermute: map a2, a3 {x1: i32, x2: i32 -> max(x1, x2)}\noutput a4\n");
+    same_text(
+        "extents n\na1 = input [n]i32\ng = backpermute safe [n, 2] a1 {i: i64, j: i64 -> max(min(i + j, n + -1), 0)} "
+        "s = sort keys 1 g t = backpermute safe [n] s {i: i64 -> i, 0} output t",
+        "extents n\na1 = input [n]i32\n"
+        "a2 = backpermute safe step [n] a1 {x1: i64 -> max(min(x1, n + -1), 0)}\n"
+        "a3 = backpermute safe step [n] a1 {x1: i64 -> max(min(x1 + 1, n + -1), 0)}\n"
+        "a4 = backpermute: map a2, a3 {x1: i32, x2: i32 -> min(x1, x2)}\noutput a4\n");
     /* or it is not known to be */
     same_text("extents n\na1 = input [n]i32\ng = generate [n, 2] {i: i64, j: i64 -> a1[i + j]} "
               "s = sort keys 1 g t = backpermute safe [n] s {i: i64 -> i, 1} output t",
               "extents n\na1 = input [n]i32\n"
               "a2 = generate [n, 2] {x1: i64, x2: i64 -> a1[x1 + x2]}\n"
+              "a3 = backpermute safe step [n] a2 {x1: i64 -> x1, 0}\n"
+              "a4 = backpermute safe step [n] a2 {x1: i64 -> x1, 1}\n"
+              "a5 = backpermute: map a3, a4 {x1: i32, x2: i32 -> max(x1, x2)}\noutput a5\n");
+    same_text("extents n\na1 = input [n]i32\ng = backpermute [n, 2] a1 {i: i64, j: i64 -> i + j} "
+              "s = sort keys 1 g t = backpermute safe [n] s {i: i64 -> i, 1} output t",
+              "extents n\na1 = input [n]i32\n"
+              "a2 = backpermute [n, 2] a1 {x1: i64, x2: i64 -> x1 + x2}\n"
               "a3 = backpermute safe step [n] a2 {x1: i64 -> x1, 0}\n"
               "a4 = backpermute safe step [n] a2 {x1: i64 -> x1, 1}\n"
               "a5 = backpermute: map a3, a4 {x1: i32, x2: i32 -> max(x1, x2)}\noutput a5\n");
