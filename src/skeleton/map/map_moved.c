@@ -105,6 +105,15 @@ static sk_directions directions_of(const sk_index *at, unsigned first)
     return d;
 }
 
+/* Each period is a loop of its own; lanes, or blocks, of a few known elements are quicker. */
+static bool has_periods(const sk_stretches *cuts)
+{
+    for (uint32_t k = 0; k < cuts->n; k++)
+        if (cuts->cut[k].kind == SK_CUT_PERIOD)
+            return true;
+    return false;
+}
+
 uint8_t sk_find_moved(sk_lower *lw, const sk_cluster *c, const sk_outputs *out, const sk_index *at)
 {
     if (!c->uses_index || c->inner >= c->loop->rank)
@@ -115,6 +124,8 @@ uint8_t sk_find_moved(sk_lower *lw, const sk_cluster *c, const sk_outputs *out, 
     const sk_directions d = directions_of(at, s.first);
     s.forms = sk_find_forms(lw, out->term.n, out->term.at, &d);
     s.cuts = sk_find_stretches(lw, out->term.n, out->term.at, &d);
+    if (has_periods(&s.cuts) && (c->of_lane || c->block_digits))
+        return 0;
     s.moved = arena_alloc(lw->arena, s.forms.ids.n + 1);
     for (uint32_t i = 0; i < s.forms.ids.n; i++) {
         s.moved[i + 1] = moves(&s, s.forms.ids.at[i]);
