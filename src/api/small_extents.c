@@ -26,17 +26,6 @@ static bool may_make(const sn_program *p)
     return suits(p) && !p->vector_bytes;
 }
 
-/* Loops over a known, small number of segments get kernels that are not well-formed, so these stay as they are. */
-static bool has_segments(const ir_program *p)
-{
-    for (ir_id id = 1; id < p->node.n; id++) {
-        const ir_kind kind = (ir_kind)ir_at(p, id)->kind;
-        if (kind == IR_FOLD_SEG || kind == IR_SCAN_SEG || kind == IR_SEGMENT_OF)
-            return true;
-    }
-    return false;
-}
-
 static bool has_regions(const ir_program *p)
 {
     for (ir_id id = 1; id < p->node.n; id++)
@@ -104,8 +93,6 @@ static const small_extents *find(const sn_program *p, uint32_t n, const ir_numbe
 /* Terms are as they were built: passes have added others, but changed none; of regions there is a copy. */
 static ir_program *terms_for(sn_program *p, arena *a, uint32_t n, const ir_number *known)
 {
-    if (has_segments(p->ir))
-        return NULL;
     if (p->copy || has_regions(p->ir))
         return p->copy ? ir_specialise(p->copy, a, n, known) : NULL;
     ir_program then = *p->ir;

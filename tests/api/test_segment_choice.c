@@ -8,6 +8,9 @@
     1, 0, 5, 1, 3, 33, 40, 64, 3, 129, 5, 319, 5, 320, 3, 321, 7, 500, 3, 511, 3, 513, 2, 1000, 2, 2048, 1, 4095, 3,   \
         4096, 2, 4097, 1, 8193, 2, 20000, 1, 70001
 
+#define LENGTHS 2, 66, 638, 640, 1000, 8190, 8194, 40000, 140002
+#define FEW 640, 2, 99, 3, 10000, 2, 20485, 5, 70001, 1, 100000, 2
+
 typedef struct cut {
     sn_acc x, lengths;
 } cut;
@@ -136,6 +139,33 @@ static sn_acc no_choice(sn_acc a)
     return sn_results(sn_fst(best), sn_snd(best));
 }
 
+/* The number of the point that is furthest from its segment's line, as another number, and how many points are on the
+ * line's left side: something is made of what is chosen, beside a count. */
+static sn_scalar from_line(sn_scalar x, sn_scalar y, sn_scalar slope, sn_scalar height)
+{
+    return sn_sub(sn_mul(x, slope), sn_add(y, height));
+}
+
+static sn_scalar is_positive(sn_scalar x)
+{
+    return sn_gt(x, 0);
+}
+
+static sn_scalar further(sn_scalar a, sn_scalar b)
+{
+    return sn_if(sn_ge(sn_snd(a), sn_snd(b)), a, b);
+}
+
+static sn_acc furthest(sn_acc x, sn_acc y, sn_acc slopes, sn_acc heights)
+{
+    sn_scalar n = sn_size(x), segments = sn_size(slopes);
+    sn_acc lengths = sn_fill(sn_shape(segments), sn_quot(n, segments));
+    sn_acc far =
+        sn_zip_with(from_line, x, y, sn_replicate_seg(n, lengths, slopes), sn_replicate_seg(n, lengths, heights));
+    sn_acc best = sn_fst(sn_fold1_seg(further, lengths, sn_zip(sn_iota_seg(n, lengths), far)));
+    return sn_results(sn_map(sn_to_f64, best), sn_count_seg(lengths, sn_map(is_positive, far)));
+}
+
 static const contents all_contents[] = {SMALL, MIXED};
 
 static void choices_have_the_interpreters_bits(void **state)
@@ -157,6 +187,8 @@ static void others_share_the_loop(void **state)
         both("[r,n]T -> [s]i64, [s]i64, [k]T, [m]bool, [s]i8", beside, "i32 f32 f64", all_contents[i], SHAPES);
         both("[r,n]T -> [s]i64, [s]i64, [s]i64", two, "u8 i32 f32 f64", all_contents[i], SHAPES);
         both("[r,n]T -> [m]T, [m]i64", used_again, "i32 f32 f64", all_contents[i], SHAPES);
+        both("[n]T, [n]T, [2]T, [2]T -> [2]f64, [2]i64", furthest, "f32 f64 i32", all_contents[i], LENGTHS);
+        both("[n]T, [n]T, [r]T, [r]T -> [r]f64, [r]i64", furthest, "f32 f64 i32", all_contents[i], FEW);
         both("[r,n]T -> [s]T, [s]i64", no_choice, "i32 f32 f64", all_contents[i], SHAPES);
     }
 }

@@ -342,8 +342,9 @@ static void scan_piece_alone(scans *all)
 {
     sk_folds *f = all->beside;
     k_builder *b = &f->lw->b;
-    k_val zero = k_i64(b, 0), **total = sk_fold_accumulators(f);
+    k_val zero = k_i64(b, 0);
     all->lane = k_for_all(b, k_i64(b, all->lanes));
+    k_val **total = sk_fold_accumulators(f);
     for (uint32_t i = 0; i < all->n; i++)
         begin_scan(&all->at[i], all, zero);
     scan_piece_beside(all, zero, total);
