@@ -18,7 +18,7 @@ enum { SEGMENTS = 1500, MOST = 60000, KINDS = 6 };
 
 static sn_context *device, *interpreter;
 static sn_program *kept[2], *only[2], *scans[2], *trees[2]; /* [1]: of the interpreter; of sums alone */
-static sn_program *parts;
+static sn_program *parts, *furthest[2], *furthest_of_two[2];
 static float values[MOST], levels_of[SEGMENTS];
 static int64_t shares_of[SEGMENTS];
 
@@ -92,6 +92,39 @@ static sn_acc shared(sn_acc offsets, sn_acc x, sn_acc shares)
     sn_acc whole = sn_map(sn_trunc, x),
            some = sn_pack(sn_zip_with(is_shared, whole, of), sn_zip_with(share, whole, of));
     return sn_results(sn_fold_seg(sn_max, sn_f32(-100), segments, whole), sn_fst(some), sn_snd(some));
+}
+
+/* The value that is furthest above its segment's level, looked up by its number, beside what lies above. */
+static sn_scalar further(sn_scalar a, sn_scalar b)
+{
+    return sn_if(sn_ge(sn_snd(a), sn_snd(b)), a, b);
+}
+
+static sn_scalar is_high(sn_scalar distance)
+{
+    return sn_gt(distance, 0);
+}
+
+typedef struct lookup {
+    sn_acc offsets, x;
+} lookup;
+
+static sn_scalar value_at(void *env, sn_scalar segment, sn_scalar place)
+{
+    const lookup *in = env;
+    return sn_index(in->x, sn_add(sn_index(in->offsets, segment), place));
+}
+
+static sn_acc chosen(sn_acc offsets, sn_acc x, sn_acc level)
+{
+    sn_scalar n = sn_size(x);
+    sn_acc segments = sn_segments_from_offsets(offsets);
+    sn_acc far = sn_zip_with(sn_sub, x, sn_replicate_seg(n, segments, level));
+    sn_acc numbered = sn_zip(sn_iota_seg(n, segments), far);
+    sn_acc best = sn_fst(sn_fold_seg(further, sn_tuple(sn_i64(0), sn_f32(-1000)), segments, numbered));
+    sn_acc high = sn_map(is_high, far);
+    lookup in = {offsets, x};
+    return sn_results(sn_imap(sn_closure(value_at, &in), best), sn_pack(high, x), sn_count_seg(segments, high));
 }
 
 static int64_t length_of(int kind, int64_t s)
@@ -177,6 +210,41 @@ static void bits_are_the_same(void **state)
     }
 }
 
+/* A few segments of uneven lengths, some of which end a few elements behind a piece: their number is in the signature,
+ * or is a call's. */
+static void choices_may_be_beside_packs(void **state)
+{
+    static const int64_t numbers[] = {2, 3, 6, 7, 41, 100};
+    static float left[MOST], wanted[MOST];
+    (void)state;
+    for (size_t t = 0; t < sizeof numbers / sizeof *numbers; t++)
+        for (int literal = 0; literal <= (numbers[t] == 2); literal++)
+            for (int i = 0; i < 2; i++) {
+                int64_t m = numbers[t], offset[101] = {0}, count[100], many = 0, k = 0, n = MOST - m;
+                float best[100];
+                for (int64_t s = 1; s <= m; s++)
+                    offset[s] = s == m ? n : m == 3 ? s * (4096 + 57) : n * s / (m + 1) + s;
+                sn_program *p = literal ? furthest_of_two[i] : furthest[i];
+                if (sn_call(p, sn_in(offset, m + 1), sn_in(values, n), sn_in(levels_of, m), sn_into(best, m),
+                            sn_upto(left, MOST, &many), sn_into(count, m)) != SN_OK)
+                    fail_msg("%s", sn_message(i ? interpreter : device));
+                for (int64_t s = 0; s < m; s++) {
+                    int64_t before = k, far = offset[s];
+                    for (int64_t j = offset[s]; j < offset[s + 1]; j++) {
+                        float distance = values[j] - levels_of[s];
+                        if (distance > values[far] - levels_of[s])
+                            far = j;
+                        if (distance > 0)
+                            wanted[k++] = values[j];
+                    }
+                    assert_true(best[s] == values[far]);
+                    assert_int_equal(count[s], k - before);
+                }
+                assert_int_equal(many, k);
+                equal(left, wanted, k * 4);
+            }
+}
+
 /* No element is written behind the memory of the result, whatever offsets say. */
 static void wrong_offsets_are_mistakes(void **state)
 {
@@ -217,7 +285,9 @@ int main(void)
         scans[i] = sn_compile(c, "[m]i64, [n]f32, [s]f32 -> [k]f32, [k]f32, [n]f32", scanned);
         trees[i] = sn_compile_at(SN_HERE, device, "[m]i64, [n]f32 -> [s]f32, [s]f32",
                                  i ? SN_BODY(alone) : SN_BODY(of_both_trees));
-        if (!kept[i] || !only[i] || !scans[i] || !trees[i])
+        furthest[i] = sn_compile(c, "[m]i64, [n]f32, [s]f32 -> [s]f32, [k]f32, [s]i64", chosen);
+        furthest_of_two[i] = sn_compile(c, "[3]i64, [n]f32, [2]f32 -> [2]f32, [k]f32, [2]i64", chosen);
+        if (!kept[i] || !only[i] || !scans[i] || !trees[i] || !furthest[i] || !furthest_of_two[i])
             return fprintf(stderr, "%s\n", sn_message(c)), 1;
     }
     parts = sn_compile(device, "[m]i64, [n]f32, [s]i64 -> [s]f32, [k]i64, [k]i64", shared);
@@ -230,6 +300,7 @@ int main(void)
         shares_of[i] = i % 3;
     }
     const struct CMUnitTest tests[] = {cmocka_unit_test(bits_are_the_same),
+                                       cmocka_unit_test(choices_may_be_beside_packs),
                                        cmocka_unit_test(wrong_offsets_are_mistakes)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     for (int i = 0; i < 2; i++) {
@@ -237,6 +308,8 @@ int main(void)
         sn_drop(only[i]);
         sn_drop(scans[i]);
         sn_drop(trees[i]);
+        sn_drop(furthest[i]);
+        sn_drop(furthest_of_two[i]);
     }
     sn_drop(parts);
     sn_close(device);

@@ -231,7 +231,8 @@ bool sk_folds_choose(const sk_folds *s);
 void sk_group_walk(sk_folds *s);
 
 /* Folds that choose an element by its key (fold_choice.c). Loops that go through rows piece by piece choose in one;
- * NULL: these folds do not. Behind sk_fold_find, at piece level. */
+ * NULL: these folds do not. Behind sk_fold_find, at piece level; keeps s, of which each piece uses the stage and the
+ * row that are set at its time. */
 typedef struct sk_chooser sk_chooser;
 sk_chooser *sk_open_chooser(const sk_folds *s);
 /* At piece level: the totals of all folds, in shared memory of one element each. What is stored on the way is stored.

@@ -597,7 +597,8 @@ static void choose_alone(sk_folds *s)
 /* --- a piece at a time --- */
 
 struct sk_chooser {
-    sk_folds all, chosen, sums; /* without what is stored on the way; those that choose; the others */
+    const sk_folds *of;         /* whose pieces they are: where elements are stored changes with the piece */
+    sk_folds all, chosen, sums; /* also those that choose; the others */
     choice *choice;
     k_mem **total, **of_chosen, **of_sums; /* of all, and the same of either */
 };
@@ -609,8 +610,8 @@ sk_chooser *sk_open_chooser(const sk_folds *s)
     if (s->combine || lw->options->group || !lw->options->vector_bytes || !sk_folds_choose(s))
         return NULL;
     sk_chooser *x = arena_new(a, *x);
+    x->of = s;
     x->all = x->chosen = x->sums = *s;
-    x->all.stored = (sk_outputs){0};
     memset(&x->chosen.fold, 0, sizeof x->chosen.fold);
     memset(&x->sums.fold, 0, sizeof x->sums.fold);
     x->sums.neutral = true;
@@ -671,10 +672,20 @@ static void keep_chosen(sk_chooser *x, const sk_fold_part *p)
     k_end(b);
 }
 
+static void follow(const sk_folds *of, sk_folds *mine)
+{
+    mine->stage = of->stage;
+    mine->row_base = of->row_base;
+    mine->row_length = of->row_length;
+}
+
 k_mem **sk_choose_piece(sk_chooser *x, const sk_fold_part *p, k_mem **order)
 {
     enum { LEAST = 320 /* elements: of less the tree is quicker */ };
     k_builder *b = &x->all.lw->b;
+    follow(x->of, &x->all);
+    follow(x->of, &x->chosen);
+    follow(x->of, &x->sums);
     k_val yes = k_literal(b, T_BOOL, 1), by_tree = k_decl(b, yes, "by_tree");
     for (uint32_t i = 0; i < x->chosen.fold.n; i++)
         x->choice[i].p = *p;

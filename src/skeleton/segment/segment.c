@@ -584,10 +584,8 @@ static void open_segments(sk_segments *x, sk_lower *lw)
     find_once(x);
     const ir_node *offset = ir_at(lw->l->ir, x->of.offset);
     x->folds.begins = offset->kind == IR_READ ? offset->array : 0;
-    if (loop->ordered) {
+    if (loop->ordered)
         x->order = sk_fold_order_memory(&x->folds);
-        x->chooser = sk_open_chooser(&x->folds);
-    }
     enum { FEW = 8 /* elements that a lane adds up while a gang is set to work */, STORES = 2 /* ... or stores */ };
     int64_t few = folds ? FEW : STORES;
     x->shortest = (in_any_order(x) || !folds) && !loop->ordered && !lw->options->group ? few : SK_SHORT;
@@ -602,6 +600,8 @@ void sk_build_segments(sk_lower *lw)
     sk_segments x = {0};
     open_segments(&x, lw);
     x.packs = sk_open_packs(&x);
+    if (x.order) /* behind packs, which add to what is stored on the way */
+        x.chooser = sk_open_chooser(&x.folds);
     sk_open_mixed(&x);
     sk_open_gangs(&x.of, x.folds.tree.lanes);
     sk_check_any_segment(&x.of);
