@@ -538,7 +538,7 @@ static void emit_group(l_fusing *c, const anchors *g)
             if (fold) {
                 cluster->class = c->class[id];
                 trees |= tree;
-                cluster->ordered = trees != L_COMMUTES;
+                cluster->ordered = (trees & (L_CHOOSES | L_IN_ORDER)) != 0;
                 cluster->mixed = cluster->ordered && trees & L_COMMUTES;
             }
             size += l_at(c->node, id)->size;
@@ -763,22 +763,21 @@ static bool asks_for_segment(const l_fusing *c, const anchors *packs)
     return asks;
 }
 
-/* What is packed shares the loop of folds of segments, if these have one tree and segments are gone over once.
- * Otherwise it is a loop of its own, behind the others: over rows, unless it asks for segments. */
+/* What is packed shares the loop of segments, if their folds have one tree and they are gone over once. Otherwise it is
+ * a loop of its own, behind the others: over rows, unless it asks for segments. */
 static bool emit_packs_apart(l_fusing *c, const anchors *g)
 {
     anchors rest = {0}, packs = {0};
-    bool folds = false, again = false;
+    bool again = false;
     for (uint32_t i = 0; i < g->n; i++) {
         ir_id id = g->at[i];
-        folds |= ir_at(c->p, id)->kind == IR_FOLD_SEG;
         again |= c->segments[id] && ((c->sweep[id] && !c->outer[id]) || ir_at(c->p, id)->kind == IR_SCAN_SEG);
         if (c->segments[id] && is_pack(c, id))
             vec_push(c->p->arena, &packs, id);
         else
             vec_push(c->p->arena, &rest, id);
     }
-    if (!packs.n || (folds && !again && !l_trees_differ(c->p, g->n, g->at)))
+    if (!packs.n || (!again && !l_trees_differ(c->p, g->n, g->at)))
         return false;
     bool asks = asks_for_segment(c, &packs);
     for (uint32_t i = 0; i < packs.n && !asks; i++) {

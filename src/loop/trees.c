@@ -8,20 +8,6 @@ bool l_keeps_order(const ir_program *p, ir_id fold)
     return !(ir_at(p, fold)->flags & IR_COMMUTES);
 }
 
-l_tree l_tree_of(ir_program *p, ir_id fold, bool chooses)
-{
-    opt_choice of;
-    if (!l_keeps_order(p, fold))
-        return L_COMMUTES;
-    bool free = chooses && opt_find_choice(p, p->arena, ir_info(p, fold)->fn, NULL, &of) && of.nan == OPT_NAN_LOSES;
-    return free ? L_CHOOSES : L_IN_ORDER;
-}
-
-bool l_trees_share(unsigned trees)
-{
-    return (trees & (L_COMMUTES | L_IN_ORDER)) != (L_COMMUTES | L_IN_ORDER);
-}
-
 /* Does each component of the operator combine its own two values, so that every tree gives the same? */
 static bool in_every_tree(const ir_program *p, ir_id fold)
 {
@@ -36,6 +22,20 @@ static bool in_every_tree(const ir_program *p, ir_id fold)
             return false;
     }
     return true;
+}
+
+l_tree l_tree_of(ir_program *p, ir_id fold, bool chooses)
+{
+    opt_choice of;
+    if (!l_keeps_order(p, fold))
+        return ir_at(p, fold)->kind == IR_FOLD_SEG && in_every_tree(p, fold) ? L_EXACT : L_COMMUTES;
+    bool free = chooses && opt_find_choice(p, p->arena, ir_info(p, fold)->fn, NULL, &of) && of.nan == OPT_NAN_LOSES;
+    return free ? L_CHOOSES : L_IN_ORDER;
+}
+
+bool l_trees_share(unsigned trees)
+{
+    return (trees & (L_COMMUTES | L_IN_ORDER)) != (L_COMMUTES | L_IN_ORDER);
 }
 
 bool l_trees_differ(const ir_program *p, uint32_t n, const ir_id *anchor)

@@ -7,7 +7,8 @@
 typedef enum {
     L_COMMUTES = 1, /* accumulators by position */
     L_CHOOSES = 2,  /* one element is chosen, the same one in any tree over the elements in their order */
-    L_IN_ORDER = 4  /* the balanced tree */
+    L_IN_ORDER = 4, /* the balanced tree */
+    L_EXACT = 8     /* of segments: sums and extremes of integers, which are the same in every tree */
 } l_tree;
 
 /* Does the operator keep order, as it was built: rewriting must not change the tree? */

@@ -42,6 +42,53 @@ static const char kept_beside_scans[] = TWO "g = segment_of [n] o\n"
                                             "a = scan_seg e, o {a: u32, b: u32 -> a + b}\n"
                                             "output a, e, c";
 
+static const char only_kept[] = TWO "g = segment_of [n] o\n"
+                                    "k = map g, x {g: i64, x: u32 -> x > u32(o[g])}\n"
+                                    "c = pack k, x\n"
+                                    "d = pack k, x\n"
+                                    "output k, c, d";
+static const char counted[] = TWO "a = fold_seg x, o {a: u32, b: u32 -> if a >= b then a else b + 1u32}\n"
+                                  "b = fold_seg commutes x, o seed 0u32 {a: u32, b: u32 -> a + b}\n"
+                                  "output a, b";
+static const char of_floats[] = "extents n, s\n"
+                                "x = input [n]f32\n"
+                                "o = input [s]i64\n"
+                                "a = fold_seg x, o {a: f32, b: f32 -> if a >= b then a else b + 1.0f32}\n"
+                                "b = fold_seg commutes x, o seed 0.0f32 {a: f32, b: f32 -> a + b}\n"
+                                "output a, b";
+
+/* What decides is in memory here, but it is computed where elements know their segment. */
+static void what_is_kept_needs_no_fold(void **state)
+{
+    (void)state;
+    expect(only_kept, "cluster 0: segment loop over [n]\n"
+                      "    a5 map, stored\n"
+                      "    a9 pack, stored\n"
+                      "    a8 pack, stored\n"
+                      "    a9 pack, stored\n"
+                      "    reads argument 1 ([n]u32)\n"
+                      "    reads argument 2 ([s]i64)\n");
+}
+
+/* Sums of integers are the same in every tree, those of floats are not. */
+static void integers_share_the_loop_of_what_keeps_order(void **state)
+{
+    (void)state;
+    expect(counted, "cluster 0: ordered segment loop over [n]\n"
+                    "    a4 fold_seg, stored\n"
+                    "    a5 fold_seg, stored\n"
+                    "    reads argument 1 ([n]u32)\n"
+                    "    reads argument 2 ([s]i64)\n");
+    expect(of_floats, "cluster 0: ordered segment loop over [n]\n"
+                      "    a3 fold_seg, stored\n"
+                      "    reads argument 1 ([n]f32)\n"
+                      "    reads argument 2 ([s]i64)\n"
+                      "cluster 1: segment loop over [n]\n"
+                      "    a4 fold_seg, stored\n"
+                      "    reads argument 1 ([n]f32)\n"
+                      "    reads argument 2 ([s]i64)\n");
+}
+
 /* Scans go over segments twice, so what is packed is a loop apart, over rows unless it asks for the segment's number.
  */
 static void what_is_kept_beside_scans_is_a_loop_over_rows(void **state)
@@ -185,6 +232,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_segments_share_a_loop),
         cmocka_unit_test(what_is_kept_shares_the_loop_of_folds),
+        cmocka_unit_test(what_is_kept_needs_no_fold),
+        cmocka_unit_test(integers_share_the_loop_of_what_keeps_order),
         cmocka_unit_test(what_is_kept_beside_scans_is_a_loop_over_rows),
         cmocka_unit_test(elements_of_rows_know_their_segment),
         cmocka_unit_test(what_knows_its_segment_is_stored_for_scans),

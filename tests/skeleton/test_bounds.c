@@ -183,6 +183,25 @@ static void usual_indices_are_inside(void **unused)
     arena_free(&w.arena);
 }
 
+/* Extents that the program checks to be equal count as one, those of no check do not. */
+static void checked_extents_are_one(void **unused)
+{
+    (void)unused;
+    world w;
+    open_world(&w);
+    ir_program *p = w.p;
+    ir_id k = ir_dim(p, "k"), less = op2(&w, OP_SUB, k, ir_i64(p, 1));
+    assert_false(sk_surely_inside(p, &w.facts, w.i, less));
+    ir_check_equal(p, 0, w.n, less, "the extents differ");
+    assert_true(sk_surely_inside(p, &w.facts, w.i, less));
+    assert_false(sk_surely_inside(p, &w.facts, w.j, less));
+    assert_false(sk_surely_inside(p, &w.facts, w.i, w.m));
+    ir_check_equal(p, 0, less, w.m, "the extents differ");
+    assert_true(sk_surely_inside(p, &w.facts, w.j, less));
+    assert_false(sk_surely_inside(p, &w.facts, op2(&w, OP_ADD, w.j, ir_i64(p, 1)), less));
+    arena_free(&w.arena);
+}
+
 /* A term of so many operators, one in the other, each of which keeps what is known of the innermost, an index. */
 static ir_id nested(world *w, int kind, int levels)
 {
@@ -229,6 +248,7 @@ static void proofs_are_six_steps_deep(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(claims_hold), cmocka_unit_test(usual_indices_are_inside),
+                                       cmocka_unit_test(checked_extents_are_one),
                                        cmocka_unit_test(proofs_are_six_steps_deep)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

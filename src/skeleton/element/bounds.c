@@ -165,8 +165,19 @@ static bool is_below(const prover *v, ir_id term, ir_id extent, unsigned deep)
     }
 }
 
+static bool inside(const prover *v, ir_id term, ir_id extent)
+{
+    return mirrors(v, term, extent, DEEP) || (at_least_0(v, term, DEEP) && is_below(v, term, extent, DEEP));
+}
+
 bool sk_surely_inside(const ir_program *p, const sk_facts *f, ir_id term, ir_id extent)
 {
+    enum { MOST_CHECKS = 64 };
     const prover v = {p, f};
-    return mirrors(&v, term, extent, DEEP) || (at_least_0(&v, term, DEEP) && is_below(&v, term, extent, DEEP));
+    bool sure = inside(&v, term, extent);
+    for (uint32_t i = 0; i < p->check.n && i < MOST_CHECKS && !sure; i++) {
+        const ir_check *c = &p->check.at[i];
+        sure = (c->left == extent && inside(&v, term, c->right)) || (c->right == extent && inside(&v, term, c->left));
+    }
+    return sure;
 }

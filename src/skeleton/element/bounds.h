@@ -12,7 +12,7 @@ typedef struct sk_facts {
 void sk_note_inside(sk_facts *f, arena *a, ir_id term, ir_id extent);
 
 /* Can the term be nothing but a number in 0 .. extent - 1, whenever it has a value at all? Looks a few operators deep.
- */
+ * Extents that the program checks to be equal count as one: the check is made before any kernel that has both. */
 bool sk_surely_inside(const ir_program *p, const sk_facts *f, ir_id term, ir_id extent);
 
 #endif
