@@ -58,6 +58,23 @@ static sn_acc moduli(sn_acc x)
     return sn_fold1(sn_commutative(modulo), sn_transpose(x));
 }
 
+static sn_scalar is_large(sn_scalar x)
+{
+    return sn_gt(x, 1);
+}
+
+/* Counts of what is narrow, beside another sum and alone. */
+static sn_acc counts(sn_acc x)
+{
+    sn_acc large = sn_map(is_large, sn_transpose(x));
+    return sn_results(sn_count(large), sn_sum(sn_map(sn_to_i32, large)), sn_any(large));
+}
+
+static sn_acc count(sn_acc x)
+{
+    return sn_count(sn_map(is_large, sn_transpose(x)));
+}
+
 static void columns_of_all_lengths(void **state)
 {
     (void)state;
@@ -66,6 +83,8 @@ static void columns_of_all_lengths(void **state)
     both("[n,m]T -> [m]T, [m]i32", leftmost, "f32", POSITIVE, SHAPES);
     both("[n,m]T -> [m]T, [m]T, [m]T", several, "i32 f32", SMALL, 33, 20, 65, 130, 300, 64, 40000, 17);
     both("[n,m]T -> [m]T", moduli, "i32", POSITIVE, 33, 40);
+    both("[n,m]T -> [m]i64, [m]i32, [m]bool", counts, "u8 i16 f32 f64", SMALL, SHAPES);
+    both("[n,m]T -> [m]i64", count, "u8 i8 i16 i32", SMALL, SHAPES);
 }
 
 /* Workers share the lines of few pieces, whose last one may have so few that one worker takes them. */
@@ -77,6 +96,7 @@ static void parts_of_the_lines(void **state)
     both("[n,m]T -> [m]T, [m]i32", greatest, "u8 i32", POSITIVE, PARTED);
     both("[n,m]T -> [m]T, [m]T, [m]T", several, "f32", MIXED, PARTED);
     both("[n,m]T -> [m]T", moduli, "i32", POSITIVE, 500, 400);
+    both("[n,m]T -> [m]i64, [m]i32, [m]bool", counts, "u8 i16", SMALL, PARTED);
 #undef PARTED
 }
 

@@ -758,6 +758,7 @@ void sk_build_fold_tree(sk_lower *lw)
     bool combine = lw->pass == SK_PASS_COMBINE;
     sk_folds s = {.lw = lw, .combine = combine, .stages = !combine && sk_stages(lw->cluster, lw->options)};
     s.narrows = !combine && !lw->cluster->loop->mixed && sk_narrows(lw->cluster, lw->options);
+    s.counts = s.narrows;
     if (s.narrows)
         s.tree = sk_tree_of_fold(lw->cluster, lw->options);
     if (lw->options->ahead && !combine)

@@ -29,6 +29,7 @@ typedef struct sk_folds {
     bool combine;
     bool mixes;       /* all lanes go to one result */
     bool narrows;     /* accumulators take in at most a piece's elements, and sums of small numbers need few bits */
+    bool counts;      /* ... and what is 1 or 0 is counted in as many as its elements have (sk_fold_begin_counts) */
     bool by_position; /* accumulators hold one element each, which is combined later */
     bool neutral;     /* all operators have an identity: accumulators that received nothing may take part */
     VEC(sk_fold) fold;

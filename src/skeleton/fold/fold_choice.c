@@ -614,7 +614,7 @@ sk_chooser *sk_open_chooser(const sk_folds *s)
     x->all = x->chosen = x->sums = *s;
     memset(&x->chosen.fold, 0, sizeof x->chosen.fold);
     memset(&x->sums.fold, 0, sizeof x->sums.fold);
-    x->sums.neutral = true;
+    x->sums.neutral = x->sums.counts = true;
     x->total = sk_fold_memory(&x->all, true, 1, "chosen");
     x->of_chosen = arena_array(a, *x->total, s->fold.n);
     x->of_sums = arena_array(a, *x->total, s->fold.n);
@@ -628,7 +628,7 @@ sk_chooser *sk_open_chooser(const sk_folds *s)
         f.element = arena_copy(a, f.element, f.n * sizeof *f.element);
         x->of_sums[x->sums.fold.n] = x->total[i];
         x->sums.neutral &= f.identity != NULL;
-        sk_fold_narrow(s, &f);
+        sk_fold_narrow(&x->sums, &f);
         vec_push(a, &x->sums.fold, f);
     }
     x->sums.mixes = x->sums.neutral;
@@ -710,7 +710,7 @@ void sk_build_fold_choice(sk_lower *lw)
     const sk_cluster *c = lw->cluster;
     sk_folds s = {.lw = lw, .combine = lw->pass == SK_PASS_COMBINE, .stages = sk_stages(c, lw->options)};
     if (c->loop->mixed) {
-        s.narrows = true;
+        s.narrows = s.counts = true;
         s.tree = sk_tree_of_fold(c, lw->options);
         sk_fold_begin(&s);
         choose_beside(&s);

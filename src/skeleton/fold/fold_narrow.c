@@ -155,7 +155,7 @@ void sk_fold_narrow(const sk_folds *s, sk_fold *f)
     const uint8_t bytes = s->lw->cluster->fold_bytes;
     if (!is_narrowed(s->lw, f, e.size))
         return;
-    ir_type t = e.size == COUNT && bytes <= 2 ? (bytes == 1 ? T_U8 : T_U16) : T_I32;
+    ir_type t = s->counts && e.size == COUNT && bytes <= 2 ? (bytes == 1 ? T_U8 : T_U16) : T_I32;
     const ir_id *arg = e.n == 3 ? ir_args(p, f->element[0]) : NULL;
     if (arg) {
         ir_id c = arg[0], then = in_type(p, arg[1], t), otherwise = in_type(p, ir_args(p, f->element[0])[2], t);
