@@ -37,6 +37,9 @@ enum { NB_SIZES = 8 };
     X(records)                                                                                                         \
     X(channels)                                                                                                        \
     X(batches)                                                                                                         \
+    X(tables)                                                                                                          \
+    X(text)                                                                                                            \
+    X(fields)                                                                                                          \
     X(independent)                                                                                                     \
     X(compute)                                                                                                         \
     X(equal)
