@@ -38,6 +38,7 @@ enum { NB_SIZES = 8 };
     X(channels)                                                                                                        \
     X(batches)                                                                                                         \
     X(tables)                                                                                                          \
+    X(series)                                                                                                          \
     X(text)                                                                                                            \
     X(fields)                                                                                                          \
     X(independent)                                                                                                     \
