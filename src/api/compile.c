@@ -17,6 +17,7 @@
 #include "opt/rounds.h"
 #include "opt/row_loops.h"
 #include "opt/sweeps.h"
+#include "opt/windows.h"
 
 static bool on(sn_switch s)
 {
@@ -214,6 +215,12 @@ static void run_picks(sn_program *p)
 {
     if (on(p->context->options.fusion))
         opt_pick_sorted(p->ir);
+}
+
+static void run_windows(sn_program *p)
+{
+    if (on(p->context->options.fusion) && on(p->context->options.cost_model))
+        opt_unfold_windows(p->ir);
 }
 
 static void run_packs(sn_program *p)

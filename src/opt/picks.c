@@ -1,9 +1,8 @@
 /* Looks for short sorted rows of which single places are read, and finds these places without the others. */
 #include "opt/picks.h"
 
-#include "ir/inside.h"
+#include "opt/apart.h"
 #include "opt/needed.h"
-#include "opt/remake.h"
 
 typedef struct picks {
     ir_program *p;
@@ -111,85 +110,6 @@ static void merge_exchange(const keys *k, int64_t n, ir_id *key)
 
 /* --- what is made --- */
 
-static ir_id step(const picks *s, ir_id array, const char *name)
-{
-    if (array)
-        s->p->node.at[array].u.info->name = name;
-    return array ? ir_mark_step(s->p, array) : 0;
-}
-
-/* The first function's results are the second one's indices. */
-static ir_fn *composed(ir_program *p, const ir_fn *first, const ir_fn *second)
-{
-    ir_type index[IR_MAX_RANK];
-    ir_id *between = arena_array(p->arena, ir_id, first->results),
-          *result = arena_array(p->arena, ir_id, second->results);
-    for (uint32_t d = 0; d < first->params; d++)
-        index[d] = T_I64;
-    ir_fn *fn = ir_fn_new(p, first->params, index);
-    ir_instantiate(p, first, fn->param, between);
-    ir_instantiate(p, second, between, result);
-    return ir_fn_close(p, fn, second->results, result);
-}
-
-/* What fails names the element that it fails for, so it stays where it is: nothing may fail for any index inside of the
- * array. */
-static bool is_safe(ir_program *p, const ir_array *info)
-{
-    const ir_fn *fn = info->fn;
-    opt_ids ids = {0};
-    map64 below = {0};
-    bool safe = true;
-    for (uint32_t i = 0; i < fn->results; i++)
-        safe &= !ir_at(p, fn->result[i])->partial;
-    if (safe)
-        return true;
-    for (unsigned d = 0; d < info->rank && fn->params == info->rank; d++)
-        map64_put(p->arena, &below, fn->param[d], info->shape[d]);
-    opt_reach(p, p->arena, fn->results, fn->result, &ids);
-    safe = true;
-    for (uint32_t i = 0; i < ids.n; i++) {
-        const ir_node *n = ir_at(p, ids.at[i]);
-        const bool op = n->kind == IR_OP && !ir_op_guarded((ir_op)n->op, (ir_type)ir_at(p, p->arg.at[n->args])->type);
-        const bool read = n->kind == IR_READ &&
-                          (n->flags & IR_SAFE || ir_read_surely_inside_of(p, &below, info->rank, info->shape, n));
-        safe &= !n->partial || op || read || n->kind == IR_COND;
-    }
-    vec_free(p->arena, &ids);
-    return safe;
-}
-
-/* Elements of `from` that a shape and a function to its indices say. What nobody else reads is not made: the places of
- * a row are apart, so no element is computed twice. */
-static ir_id elements_of(const picks *s, ir_id like, ir_fn *to, ir_id from, unsigned flags, unsigned deep)
-{
-    enum { DEEPEST = 8 };
-    ir_program *p = s->p;
-    const uint32_t site = ir_at(p, like)->site;
-    const ir_array *shape = ir_info(p, like), *info = ir_info(p, from);
-    const bool own = from < s->remake.nodes && !s->remake.array[from] && s->readers[from] == 1;
-    const bool plain =
-        own && flags & IR_SAFE && !(ir_at(p, from)->flags & ~(unsigned)(IR_SAFE | IR_STEP)) && deep < DEEPEST;
-    ir_id made = 0;
-    if (plain && ir_at(p, from)->kind == IR_GENERATE && is_safe(p, info)) {
-        ir_fn *fn = composed(p, to, info->fn);
-        made = fn ? ir_generate(p, site, shape->rank, shape->shape, fn) : 0;
-    } else if (plain && ir_at(p, from)->kind == IR_BACKPERMUTE && ir_at(p, from)->flags & IR_SAFE && is_safe(p, info)) {
-        ir_fn *fn = composed(p, to, info->fn);
-        return fn ? elements_of(s, like, fn, info->input[0], flags, deep + 1) : 0;
-    } else if (plain && ir_at(p, from)->kind == IR_MAP && is_safe(p, info)) {
-        ir_id *input = arena_array(p->arena, ir_id, info->inputs);
-        for (uint32_t i = 0; i < info->inputs; i++)
-            if (!(input[i] = elements_of(s, like, to, info->input[i], flags, deep + 1)))
-                return 0;
-        made = ir_map(p, site, info->inputs, input, info->fn, 0);
-    } else {
-        const ir_id source = from < s->remake.nodes && s->remake.array[from] ? s->remake.array[from] : from;
-        made = ir_backpermute(p, site, shape->rank, shape->shape, to, source, flags & IR_SAFE);
-    }
-    return step(s, made, shape->name);
-}
-
 /* The same elements of the rows that are not sorted, at place `which`. */
 static ir_id elements_at(const picks *s, ir_id pick, ir_id source, int64_t which)
 {
@@ -203,7 +123,8 @@ static ir_id elements_at(const picks *s, ir_id pick, ir_id source, int64_t which
     ir_instantiate(p, to, fn->param, result);
     result[to->results - 1] = ir_i64(p, which);
     fn = ir_fn_close(p, fn, to->results, result);
-    return fn ? elements_of(s, pick, fn, source, ir_at(p, pick)->flags, 0) : 0;
+    const opt_apart apart = {p, &s->remake, s->readers, pick, false};
+    return fn ? opt_elements_of(&apart, fn, source, ir_at(p, pick)->flags) : 0;
 }
 
 static ir_id picked(const picks *s, ir_id pick, ir_id sort, int64_t place, int64_t length)

@@ -44,6 +44,52 @@ static void short_ones(void **state)
     both("[a]T, [n]u8, [m]T -> [n]T, [n]T, [n]T", folds, "i32", SMALL, 1100, 1063, 39, 1010, 1000, 12, 20, 300, 4);
 }
 
+/* --- as long as the program says, along the dimension before the last: few are a map's, more are folded --- */
+
+static sn_scalar one_below(sn_scalar i, sn_scalar j, sn_scalar k)
+{
+    return sn_tuple(sn_add(i, k), j);
+}
+
+static sn_scalar later_than(sn_scalar a, sn_scalar b)
+{
+    return sn_sub(a, sn_add(b, b));
+}
+
+static sn_scalar with_square(sn_scalar x)
+{
+    return sn_tuple(x, sn_mul(x, x));
+}
+
+static sn_scalar add_both(sn_scalar a, sn_scalar b)
+{
+    return sn_tuple(sn_add(sn_fst(a), sn_fst(b)), sn_add(sn_snd(a), sn_snd(b)));
+}
+
+static sn_acc folds_below(void *env, int count, const sn_acc *x)
+{
+    int64_t length = *(const int64_t *)env;
+    assert_int_equal(count, 1);
+    sn_scalar places = sn_sub(sn_extent(x[0], 0), length - 1);
+    sn_acc w[4];
+    for (int k = 0; k < 4; k++)
+        w[k] = sn_backpermute(sn_shape(places, sn_extent(x[0], 1), length), one_below, x[0]);
+    sn_acc both = sn_fold1(add_both, sn_map(with_square, w[3]));
+    return sn_results(sn_fold(sn_associative(later_than), 7, w[0]), sn_fold1(sn_min, w[1]), sn_fold(sn_add, 1, w[2]),
+                      sn_fst(both), sn_snd(both));
+}
+
+static void along_the_dimension_before(void **state)
+{
+    static const int64_t lengths[] = {2, 3, 5, 8, 9};
+    (void)state;
+    for (int k = 0; k < 5; k++) {
+        const int64_t n = lengths[k], extents[] = {39 + n, 33, 299 + n, 7, n, 1, 19 + n, 129, 2 + n, 200, -1};
+        both_at(__FILE__, __LINE__, "[n,m]T -> [p,m]T, [p,m]T, [p,m]T, [p,m]T, [p,m]T",
+                sn_body_env(folds_below, (void *)&lengths[k]), "i32 u8 f32 f64", MIXED, extents);
+    }
+}
+
 /* --- of two dimensions --- */
 
 /* Keeps order: the first that is not 0. */
@@ -149,6 +195,7 @@ static void bits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(devices_agree), cmocka_unit_test(short_ones),
+                                       cmocka_unit_test(along_the_dimension_before),
                                        cmocka_unit_test(of_two_dimensions), cmocka_unit_test(bits)};
     return cmocka_run_group_tests(tests, both_open, both_close);
 }

@@ -16,46 +16,31 @@
     "a3 = backpermute safe step [n] a1 {x1: i64 -> x1, 1}\n"                                                           \
     "a4 = backpermute safe step [n] a1 {x1: i64 -> x1, 2}\n"
 
-static void same_text(const char *from, const char *wanted)
-{
-    arena a;
-    const char *why = NULL;
-    arena_init(&a, NULL);
-    ir_program *p = parse(&a, from);
-    opt_pick_sorted(p);
-    if (!ir_check_program(p, &a, &why))
-        fail_msg("%s\n%s", why, print(&a, p));
-    assert_string_equal(print(&a, p), wanted);
-    opt_pick_sorted(p); /* there is nothing left to do */
-    assert_string_equal(print(&a, p), wanted);
-    arena_free(&a);
-}
-
 static void places_are_picked(void **state)
 {
     (void)state;
-    same_text(INPUT "s = sort keys 1 a1 t = backpermute safe [n] s {i: i64 -> i, 1} output t",
+    becomes(opt_pick_sorted, INPUT "s = sort keys 1 a1 t = backpermute safe [n] s {i: i64 -> i, 1} output t",
               INPUT PLACES "a5 = backpermute: map a2, a3, a4 {x1: i32, x2: i32, x3: i32 -> "
                            "min(max(min(x1, x3), x2), max(x1, x3))}\noutput a5\n");
     /* largest first */
-    same_text(INPUT "s = sort descending keys 1 a1 t = backpermute safe [n] s {i: i64 -> i, 0} output t",
+    becomes(opt_pick_sorted, INPUT "s = sort descending keys 1 a1 t = backpermute safe [n] s {i: i64 -> i, 0} output t",
               INPUT PLACES "a5 = backpermute: map a2, a3, a4 {x1: i32, x2: i32, x3: i32 -> "
                            "max(max(x1, x3), x2)}\noutput a5\n");
     /* the rows are made where they are picked from */
-    same_text("extents n\na1 = input [n]i32\ng = generate [n, 2] {i: i64, j: i64 -> a1[safe i] + i32(j)} "
+    becomes(opt_pick_sorted, "extents n\na1 = input [n]i32\ng = generate [n, 2] {i: i64, j: i64 -> a1[safe i] + i32(j)} "
               "s = sort keys 1 g t = backpermute safe [n] s {i: i64 -> i, 1} output t",
               "extents n\na1 = input [n]i32\n"
               "a2 = backpermute: generate step [n] {x1: i64 -> a1[safe x1]}\n"
               "a3 = backpermute: generate step [n] {x1: i64 -> a1[safe x1] + 1i32}\n"
               "a4 = backpermute: map a2, a3 {x1: i32, x2: i32 -> max(x1, x2)}\noutput a4\n");
     /* what they read is there for sure */
-    same_text("extents n\na1 = input [n]i32\ng = generate [n, 2] {i: i64, j: i64 -> a1[max(min(i + j, n + -1), 0)]} "
+    becomes(opt_pick_sorted, "extents n\na1 = input [n]i32\ng = generate [n, 2] {i: i64, j: i64 -> a1[max(min(i + j, n + -1), 0)]} "
               "s = sort keys 1 g t = backpermute safe [n] s {i: i64 -> i, 1} output t",
               "extents n\na1 = input [n]i32\n"
               "a2 = backpermute: generate step [n] {x1: i64 -> a1[max(min(x1, n + -1), 0)]}\n"
               "a3 = backpermute: generate step [n] {x1: i64 -> a1[max(min(x1 + 1, n + -1), 0)]}\n"
               "a4 = backpermute: map a2, a3 {x1: i32, x2: i32 -> max(x1, x2)}\noutput a4\n");
-    same_text(
+    becomes(opt_pick_sorted, 
         "extents n\na1 = input [n]i32\ng = backpermute safe [n, 2] a1 {i: i64, j: i64 -> max(min(i + j, n + -1), 0)} "
         "s = sort keys 1 g t = backpermute safe [n] s {i: i64 -> i, 0} output t",
         "extents n\na1 = input [n]i32\n"
@@ -63,14 +48,14 @@ static void places_are_picked(void **state)
         "a3 = backpermute safe step [n] a1 {x1: i64 -> max(min(x1 + 1, n + -1), 0)}\n"
         "a4 = backpermute: map a2, a3 {x1: i32, x2: i32 -> min(x1, x2)}\noutput a4\n");
     /* or it is not known to be */
-    same_text("extents n\na1 = input [n]i32\ng = generate [n, 2] {i: i64, j: i64 -> a1[i + j]} "
+    becomes(opt_pick_sorted, "extents n\na1 = input [n]i32\ng = generate [n, 2] {i: i64, j: i64 -> a1[i + j]} "
               "s = sort keys 1 g t = backpermute safe [n] s {i: i64 -> i, 1} output t",
               "extents n\na1 = input [n]i32\n"
               "a2 = generate [n, 2] {x1: i64, x2: i64 -> a1[x1 + x2]}\n"
               "a3 = backpermute safe step [n] a2 {x1: i64 -> x1, 0}\n"
               "a4 = backpermute safe step [n] a2 {x1: i64 -> x1, 1}\n"
               "a5 = backpermute: map a3, a4 {x1: i32, x2: i32 -> max(x1, x2)}\noutput a5\n");
-    same_text("extents n\na1 = input [n]i32\ng = backpermute [n, 2] a1 {i: i64, j: i64 -> i + j} "
+    becomes(opt_pick_sorted, "extents n\na1 = input [n]i32\ng = backpermute [n, 2] a1 {i: i64, j: i64 -> i + j} "
               "s = sort keys 1 g t = backpermute safe [n] s {i: i64 -> i, 1} output t",
               "extents n\na1 = input [n]i32\n"
               "a2 = backpermute [n, 2] a1 {x1: i64, x2: i64 -> x1 + x2}\n"
@@ -101,15 +86,7 @@ static void other_sorts_stay(void **state)
         "x = backpermute safe [2 * n] s {i: i64 -> rem(i, n), 1} output t, u, v, w, x",
     };
     (void)state;
-    for (size_t k = 0; k < ARRAY_LENGTH(others); k++) {
-        arena a;
-        arena_init(&a, NULL);
-        ir_program *p = parse(&a, others[k]);
-        const char *before = print(&a, p);
-        opt_pick_sorted(p);
-        assert_string_equal(print(&a, p), before);
-        arena_free(&a);
-    }
+    stay(opt_pick_sorted, ARRAY_LENGTH(others), others);
 }
 
 int main(void)
