@@ -84,6 +84,7 @@ struct sn_program {
     ir_program *ir;
     program_terms built, after[API_TERM_PASSES]; /* before all passes; after each */
     uint32_t names;   /* of extents, as it was built */
+    uint64_t counts;  /* ... of which those in this set, of the first 64, are numbers of rounds in scalar code */
     ir_program *copy; /* of a program with regions, as it was built, that no pass has seen; NULL: there is none */
     embed_result ports;
     l_program *clusters;
@@ -164,6 +165,7 @@ void api_print_extents(const sn_program *p, const small_extents *s, text *out); 
 /* As a line of their own, "m=4,k=3"; and read for the same program from another text. The next line; NULL: none of it. */
 void api_list_extents(const sn_program *p, const small_extents *s, text *out);
 const char *api_read_extents(const sn_program *p, const char *line, uint32_t *n, ir_number *known);
+uint64_t api_find_counts(const ir_program *p);
 void api_keep_copy(sn_program *p); /* before all passes, for programs that are made later */
 void api_free_small_extents(sn_program *p);
 

@@ -275,6 +275,7 @@ void api_make_program(sn_program *p)
 {
     remember(p, &p->built);
     p->names = p->ir->dim.n;
+    p->counts = api_find_counts(p->ir);
     for (unsigned i = 0; i < API_TERM_PASSES; i++) {
         term_passes[i](p);
         remember(p, &p->after[i]);

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 
 enum {
-    SMALL = 16, /* extents up to this are worth code of their own */
-    MOST = 8    /* programs for one: of more combinations the others take the general one */
+    SMALL = 16,  /* extents up to this are worth code of their own; */
+    ROUNDS = 32, /* ... and those of loops in scalar code up to this: so many are not shared by a gang (OPT_SHARES) */
+    MOST = 8     /* programs for one: of more combinations the others take the general one */
 };
 
 static bool suits(const sn_program *p)
@@ -42,6 +43,24 @@ void api_keep_copy(sn_program *p)
 
 /* --- which extents --- */
 
+uint64_t api_find_counts(const ir_program *p)
+{
+    uint64_t names = 0;
+    for (ir_id id = 1; id < p->node.n; id++) {
+        const ir_node *n = ir_at(p, id);
+        const ir_node *count = n->kind == IR_LOOP && n->u.loop->count ? ir_at(p, n->u.loop->count) : NULL;
+        if (count && count->kind == IR_DIM && count->u.literal < 64)
+            names |= (uint64_t)1 << count->u.literal;
+    }
+    return names;
+}
+
+static bool is_small(const sn_program *p, uint32_t dim, int64_t extent)
+{
+    const bool counts = dim < 64 && p->counts >> dim & 1;
+    return extent >= 1 && extent <= (counts ? ROUNDS : SMALL);
+}
+
 /* The small extents of a call, in the order of their names' numbers; 0 where there are none, or where arguments differ
  * in one, which is for the general program to refuse. */
 static uint32_t find_small(const sn_program *p, const run_argument *in, ir_number *known)
@@ -64,7 +83,7 @@ static uint32_t find_small(const sn_program *p, const run_argument *in, ir_numbe
                 return 0;
             continue;
         }
-        if (extent < 1 || extent > SMALL)
+        if (!is_small(p, b->number, extent))
             continue;
         if (n == SMALL_EXTENTS)
             return 0;
@@ -230,7 +249,7 @@ const char *api_read_extents(const sn_program *p, const char *line, uint32_t *n,
             return NULL;
         char *end;
         x.value = strtoll(line + length + 1, &end, 10);
-        if (x.value < 1 || x.value > SMALL)
+        if (!is_small(p, x.dim, x.value))
             return NULL;
         uint32_t at = *n;
         for (; at && known[at - 1].dim > x.dim; at--)

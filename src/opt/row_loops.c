@@ -32,6 +32,7 @@ typedef struct finder {
     map64 below;     /* indices, and the extents that they are inside of */
     VEC(ir_id) loop; /* loops that become folds */
     bool along;      /* others go along rows of their own */
+    bool brief;      /* all have so few rounds that folds would combine them in their order, too */
 } finder;
 
 static facts *facts_of(finder *f, ir_id id)
@@ -350,11 +351,18 @@ static loop_kind kind_of(finder *f, ir_id id)
     return is_light(f, loop) && !(constant && rounds <= OPT_ROUNDS_IN_ORDER) ? OWN_ROWS : NO_FOLD;
 }
 
+static bool is_brief(const ir_program *p, const ir_loop *loop)
+{
+    int64_t rounds;
+    return loop->count && ir_extent_constant(p, loop->count, &rounds) && rounds <= OPT_ROUNDS_IN_ORDER;
+}
+
 static void find_folds(finder *f)
 {
     const ir_fn *fn = f->info->fn;
     f->loop.n = 0;
     f->along = false;
+    f->brief = true;
     opt_reach(f->p, f->p->arena, fn->results, fn->result, &f->ids);
     bool loops = false;
     for (uint32_t i = 0; i < f->ids.n && !loops; i++)
@@ -373,7 +381,9 @@ static void find_folds(finder *f)
                 look_at(f, i);
         }
         for (uint32_t i = 0, n = f->ids.n; i < n; i++) {
-            loop_kind kind = ir_at(f->p, f->ids.at[i])->kind == IR_LOOP ? kind_of(f, f->ids.at[i]) : NO_FOLD;
+            const bool is_loop = ir_at(f->p, f->ids.at[i])->kind == IR_LOOP;
+            loop_kind kind = is_loop ? kind_of(f, f->ids.at[i]) : NO_FOLD;
+            f->brief &= !is_loop || is_brief(f->p, ir_at(f->p, f->ids.at[i])->u.loop);
             if (kind == ROWS)
                 vec_push(f->p->arena, &f->loop, f->ids.at[i]);
             f->along |= kind == OWN_ROWS;
@@ -561,6 +571,8 @@ static bool pass(ir_program *p)
         find_folds(&f);
         if (f.along)
             p->node.at[f.id].flags |= IR_ALONG;
+        else if (f.brief) /* and terms that are made anew for a call's extents may have been marked before */
+            p->node.at[f.id].flags &= (uint8_t)~IR_ALONG;
         if (f.loop.n)
             make_folds(&f, id);
     }

@@ -100,7 +100,8 @@ static sn_acc few_places(sn_acc keys, sn_acc values)
     return sn_results(sn_histogram(sn_extent(values, 0), keys), sn_gather(keys, values));
 }
 
-/* Loops and choices, whose programs know what the one around them knows; the inner extents change from round to round. */
+/* Loops and choices, whose programs know what the one around them knows; the inner extents change from round to round.
+ */
 static sn_scalar decayed(sn_scalar x, sn_scalar total)
 {
     return sn_sub(sn_mul(x, 2), total);
@@ -186,6 +187,49 @@ static void one_for_each_combination(void **state)
     for (int m = 1; m <= 16; m++)
         call_turned(p, 60, m); /* of too many, the others take the general program */
     assert_int_equal(made(p), 8);
+    sn_drop(p);
+}
+
+/* Loops in scalar code have up to 32 rounds in programs of their own: of so many each lane does its own. */
+typedef struct taps {
+    sn_acc x, factors;
+    sn_scalar i;
+} taps;
+
+static sn_scalar one_tap(void *env, sn_scalar k, sn_scalar sum)
+{
+    const taps *t = env;
+    return sn_add(sum, sn_mul(sn_index(t->factors, k), sn_index(t->x, sn_add(sn_mul(t->i, 4), k))));
+}
+
+static sn_scalar all_taps(void *env, sn_scalar i)
+{
+    taps t = *(const taps *)env;
+    t.i = i;
+    return sn_loop(sn_size(t.factors), sn_closure(one_tap, &t), sn_f32(0));
+}
+
+static sn_acc decimated(sn_acc x, sn_acc factors)
+{
+    taps t = {.x = x, .factors = factors};
+    sn_scalar n = sn_add(sn_quot(sn_sub(sn_size(x), sn_size(factors)), 4), 1);
+    return sn_generate(sn_shape(n), sn_closure(all_taps, &t));
+}
+
+static void rounds_may_be_more(void **state)
+{
+    (void)state;
+    both("[n]T, [m]T -> [k]T", decimated, "f32", SMALL, 400, 31, 300, 32, 300, 33, 200, 17, 50, 9);
+    if (!cpu_is_there())
+        skip();
+    sn_program *p = sn_compile(both_cpu(), "[n]f32, [m]f32 -> [k]f32", decimated);
+    assert_non_null(p);
+    static float x[400], w[40], y[100];
+    for (int m = 31; m <= 34; m++) {
+        assert_int_equal(sn_call(p, sn_in(x, 400), sn_in(w, m), sn_into(y, (400 - m) / 4 + 1)), SN_OK);
+        assert_int_equal(made(p), m > 31 ? 2 : 1);
+    }
+    says(p, "kernels", "; where m is 32:\n; cluster 0, kernel map_generate");
     sn_drop(p);
 }
 
@@ -286,8 +330,7 @@ static void same_failure(sn_program *p, const sn_arg *small, const sn_arg *large
     assert_int_equal(sn_call_n(p, count, large), wanted);
     snprintf(first, sizeof first, "%.*s", (int)strcspn(sn_message(both_cpu()), "0123456789"), sn_message(both_cpu()));
     assert_int_equal(sn_call_n(p, count, small), wanted);
-    snprintf(second, sizeof second, "%.*s", (int)strcspn(sn_message(both_cpu()), "0123456789"),
-             sn_message(both_cpu()));
+    snprintf(second, sizeof second, "%.*s", (int)strcspn(sn_message(both_cpu()), "0123456789"), sn_message(both_cpu()));
     assert_string_equal(first, second);
 }
 
@@ -317,8 +360,9 @@ static void failures_say_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_the_interpreter), cmocka_unit_test(one_for_each_combination),
-        cmocka_unit_test(with_little_data_there_is_none), cmocka_unit_test(calls_are_recorded),
-        cmocka_unit_test(products_are_contracted_alike), cmocka_unit_test(failures_say_the_same)};
+        cmocka_unit_test(as_the_interpreter),   cmocka_unit_test(one_for_each_combination),
+        cmocka_unit_test(rounds_may_be_more),   cmocka_unit_test(with_little_data_there_is_none),
+        cmocka_unit_test(calls_are_recorded),   cmocka_unit_test(products_are_contracted_alike),
+        cmocka_unit_test(failures_say_the_same)};
     return cmocka_run_group_tests(tests, open_small, both_close);
 }

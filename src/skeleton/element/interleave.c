@@ -8,14 +8,24 @@ enum {
     FEW = 8 /* elements of a lane of any type; of more, emitters have ways for those of four and eight bytes */
 };
 
-static bool divisor(const ir_program *p, const ir_node *n, int64_t *by)
+/* Does the term divide the variable, which is not negative, or a little more than it, by a small number? */
+static bool divides(const ir_program *p, const ir_node *n, ir_id variable, int64_t *by, int64_t *more)
 {
-    bool divides = n->op == OP_QUOT || n->op == OP_DIV || n->op == OP_REM || n->op == OP_MOD;
-    if (n->kind != IR_OP || n->type != T_I64 || !divides)
+    if (n->kind != IR_OP || n->type != T_I64 ||
+        (n->op != OP_QUOT && n->op != OP_DIV && n->op != OP_REM && n->op != OP_MOD))
         return false;
-    const ir_node *y = ir_at(p, p->arg.at[n->args + 1]);
+    const ir_node *x = ir_at(p, p->arg.at[n->args]), *y = ir_at(p, p->arg.at[n->args + 1]);
     *by = y->kind == IR_CONST ? ir_i64_bits(T_I64, y->u.literal) : 0;
-    return *by >= 2 && *by <= FEW;
+    *more = 0;
+    if (*by < 2 || *by > FEW)
+        return false;
+    if (p->arg.at[n->args] == variable)
+        return true;
+    if (x->kind != IR_OP || x->op != OP_ADD || p->arg.at[x->args] != variable)
+        return false;
+    const ir_node *c = ir_at(p, p->arg.at[x->args + 1]);
+    *more = c->kind == IR_CONST ? ir_i64_bits(T_I64, c->u.literal) : -1;
+    return *more >= 0 && *more <= FEW;
 }
 
 static bool has_lanes(const sk_lower *lw)
@@ -37,23 +47,19 @@ static bool suits(const sk_lower *lw, const opt_ids *ids)
 
 static int64_t largest_divisor(const ir_program *p, const opt_ids *ids, ir_id variable)
 {
-    int64_t largest = 1, by;
-    for (uint32_t i = 0; i < ids->n; i++) {
-        const ir_node *t = ir_at(p, ids->at[i]);
-        if (divisor(p, t, &by) && p->arg.at[t->args] == variable)
+    int64_t largest = 1, by, more;
+    for (uint32_t i = 0; i < ids->n; i++)
+        if (divides(p, ir_at(p, ids->at[i]), variable, &by, &more))
             largest = by > largest ? by : largest;
-    }
     return largest;
 }
 
 static void find_divided(const ir_program *p, const opt_ids *ids, sk_factor *f)
 {
-    int64_t by;
-    for (uint32_t i = 0; i < ids->n && f->steps > 1 && f->n < SK_MOST_DIVIDED; i++) {
-        const ir_node *t = ir_at(p, ids->at[i]);
-        if (divisor(p, t, &by) && p->arg.at[t->args] == f->variable && f->steps % by == 0)
+    int64_t by, more;
+    for (uint32_t i = 0; i < ids->n && f->steps > 1 && f->n < SK_MOST_DIVIDED; i++)
+        if (divides(p, ir_at(p, ids->at[i]), f->variable, &by, &more) && f->steps % by == 0)
             f->term[f->n++] = ids->at[i];
-    }
 }
 
 sk_factor sk_find_factor(const sk_lower *lw, uint32_t n, const ir_id *term, ir_id variable)
@@ -185,10 +191,13 @@ void sk_bind_divided(sk_lower *lw, const sk_factor *f, k_val quotient, int64_t w
         sk_bind(lw, f->digit[d], k_i64(b, rest % f->extent[d]));
     for (uint32_t i = 0; i < f->n; i++) {
         const ir_node *t = ir_at(lw->l->ir, f->term[i]);
-        int64_t by = ir_i64_bits(T_I64, ir_at(lw->l->ir, ir_args(lw->l->ir, f->term[i])[1])->u.literal);
+        int64_t by, more;
+        if (!divides(lw->l->ir, t, f->variable, &by, &more))
+            continue;
         bool remains = t->op == OP_REM || t->op == OP_MOD;
         k_val whole = sk_mul(lw, quotient, k_i64(b, f->steps / by));
-        sk_bind(lw, f->term[i], remains ? k_i64(b, step % by) : sk_add(lw, whole, k_i64(b, step / by)));
+        sk_bind(lw, f->term[i],
+                remains ? k_i64(b, (step + more) % by) : sk_add(lw, whole, k_i64(b, (step + more) / by)));
     }
 }
 

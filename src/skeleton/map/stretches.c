@@ -5,6 +5,7 @@
 
 enum {
     MOST_TERMS = 400,
+    MOST_STEP = 16,
     LEAST_PERIOD = 16 /* elements of a stretch that take longer one by one than a gang that is not whole */
 };
 /* Sums of such numbers do not wrap; nor do they if each step has several positions. */
@@ -42,6 +43,11 @@ static void find_feeds(analysis *a)
     }
 }
 
+static bool is_small(int64_t step)
+{
+    return step && step >= -MOST_STEP && step <= MOST_STEP;
+}
+
 static bool find_cut(const analysis *a, ir_id id, sk_cut *out)
 {
     const ir_node *n = ir_at(a->p, id);
@@ -61,12 +67,12 @@ static bool find_cut(const analysis *a, ir_id id, sk_cut *out)
     case OP_GT:
     case OP_GE:
         out->kind = SK_CUT_SIGN;
-        return step == 1 || step == -1;
+        return is_small(step);
     case OP_MIN:
     case OP_MAX:
         *out = (sk_cut){.kind = SK_CUT_EXTREME, .term = id, .x = arg[!x.step], .y = arg[x.step != 0]};
         out->step = x.step ? x.step : y.step;
-        return (x.kind == SK_FIXED) != (y.kind == SK_FIXED) && (step == 1 || step == -1);
+        return (x.kind == SK_FIXED) != (y.kind == SK_FIXED) && is_small(step);
     case OP_EQ:
     case OP_NE:
         out->kind = SK_CUT_ZERO;
@@ -121,6 +127,19 @@ typedef struct stretch {
 static k_val positions_of(stretch *t, k_val steps)
 {
     return t->of->each ? sk_mul(t->lw, steps, t->of->each) : steps;
+}
+
+/* How often the k-th cut's step goes into x; the same, up. */
+static k_val steps_in(stretch *t, uint32_t k, k_val x)
+{
+    const int64_t step = t->cuts->cut[k].step, size = step > 0 ? step : -step;
+    return size == 1 ? x : k_let(&t->lw->b, OP_DIV, x, k_i64(&t->lw->b, size), 0);
+}
+
+static k_val steps_up_to(stretch *t, uint32_t k, k_val x)
+{
+    const int64_t step = t->cuts->cut[k].step, size = step > 0 ? step : -step;
+    return steps_in(t, k, sk_add(t->lw, x, k_i64(&t->lw->b, size - 1)));
 }
 
 static ir_op operator_of(const stretch *t, uint32_t k)
@@ -285,6 +304,7 @@ static k_val place_of(stretch *t, uint32_t k)
     k_val at = up ? sk_sub(lw, t->y[k], t->x[k]) : sk_sub(lw, t->x[k], t->y[k]);
     if (c->kind == SK_CUT_SIGN && with_equal(operator_of(t, k)))
         at = sk_add(lw, at, k_i64(&lw->b, up ? 1 : -1));
+    at = up ? steps_up_to(t, k, at) : steps_in(t, k, at);
     return positions_of(t, c->kind == SK_CUT_SIGN && !up ? sk_add(lw, at, k_i64(&lw->b, 1)) : at);
 }
 
@@ -360,9 +380,9 @@ static void find_middle(stretch *t, k_val *low, k_val *high)
             continue;
         k_val apart = c->step > 0 ? sk_sub(lw, t->y[k], t->x[k]) : sk_sub(lw, t->x[k], t->y[k]);
         if ((operator_of(t, k) == OP_MIN) == (c->step > 0))
-            *high = sk_min(lw, *high, positions_of(t, sk_add(lw, apart, k_i64(b, 1))));
+            *high = sk_min(lw, *high, positions_of(t, sk_add(lw, steps_in(t, k, apart), k_i64(b, 1))));
         else
-            *low = sk_max(lw, *low, positions_of(t, apart));
+            *low = sk_max(lw, *low, positions_of(t, steps_up_to(t, k, apart)));
     }
 }
 
@@ -410,7 +430,7 @@ k_val sk_signs_stand(sk_lower *lw, const sk_stretches *s, k_val count, const sk_
         good = moderate(&t, good, t.x[k]);
         good = moderate(&t, good, t.y[k]);
         ir_op op = operator_of(&t, k);
-        k_val far = c->step > 0 ? sk_add(lw, t.x[k], last) : sk_sub(lw, t.x[k], last); /* as far from y as x will be */
+        k_val far = sk_add(lw, t.x[k], sk_mul(lw, last, k_i64(b, c->step))); /* as far from y as x will be */
         state[k] = k_let(b, op, t.x[k], t.y[k], 0);
         good = and(&t, good, k_let(b, OP_EQ, state[k], k_let(b, op, far, t.y[k], 0), 0));
     }

@@ -16,7 +16,7 @@ typedef enum { SK_CUT_SIGN, SK_CUT_ZERO, SK_CUT_PERIOD, SK_CUT_EXTREME } sk_cut_
 typedef struct sk_cut {
     sk_cut_kind kind;
     ir_id term, x, y;
-    int64_t step; /* of x - y from one position to the next: 1 or -1 */
+    int64_t step; /* of x - y from one position to the next: a small number; of ZERO 1 or -1 */
 } sk_cut;
 
 enum { SK_MOST_CUTS = 16, SK_MOST_PERIODS = 4 /* among these: loops within loops */ };
