@@ -61,7 +61,7 @@ static bool has_effects(const kernel *k, const k_stmt *s)
     case K_STORE:
     case K_COMPACT:
     case K_ATOMIC:
-        return k->mem.at[s->mem].space == K_GLOBAL;
+        return k->mem.at[s->mem].space == K_GLOBAL && !k->mem.at[s->mem].unread;
     default:
         return false;
     }

@@ -245,6 +245,7 @@ static void memory_declaration(parser *p, k_space space)
         memory_of->written = take(p, "written");
         memory_of->once = take(p, "once");
         memory_of->stream = take(p, "stream");
+        memory_of->unread = take(p, "unread");
         memory_of->one = take(p, "one");
         if (take(p, "few"))
             memory_of->few = (uint32_t)integer(p);

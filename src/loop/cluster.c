@@ -3,6 +3,7 @@
 
 #include "loop/places.h"
 #include "loop/trees.h"
+#include "loop/wanted.h"
 
 #include <stdlib.h>
 
@@ -827,6 +828,7 @@ void l_forget(l_program *l)
     arena_release(a, l->cluster_of, l->nodes * sizeof(*l->cluster_of));
     arena_release(a, l->manifest, l->nodes * sizeof(*l->manifest));
     arena_release(a, l->number, l->nodes * sizeof(*l->number));
+    arena_release(a, l->wanted, l->nodes * sizeof(*l->wanted));
     vec_free(a, &l->cluster);
     vec_free(a, &l->edge);
 }
@@ -854,6 +856,7 @@ l_program *l_clusters(ir_program *p, const l_options *options)
     c.outer = l_rows_outer(p, options, c.node);
     c.tile = l_tiles_outer(p, options, c.node, c.outer);
     out->part = c.node->part;
+    out->wanted = l_wanted(p, out->part);
     out->sized = c.node->sized;
     assign_levels(&c);
     if (options->fuse) {

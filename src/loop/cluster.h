@@ -176,6 +176,7 @@ typedef struct l_program {
     bool tiles;           /* some loop is a tile loop: some calls want none */
     bool *manifest;       /* per array node: it is in memory at some time (inputs included) */
     l_part *part; /* per component of all results, in order: itself, or the fold or forced array it is picked from */
+    uint64_t *wanted; /* per array node: the components that anybody reads (loop/wanted.h) */
     uint32_t *number; /* per array node: n of its name "an" in texts, as ir_print numbers them */
 } l_program;
 

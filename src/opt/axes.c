@@ -15,6 +15,7 @@ typedef struct turner {
     opt_remake remake;
     uint32_t *uses; /* per array of the old program: operations that read it */
     bool *gone;     /* per array of the old program: it is another operation now */
+    bool for_reads; /* results do not ask for another order: something must be read along memory only then */
 } turner;
 
 static ir_id now(const turner *t, ir_id id)
@@ -218,7 +219,7 @@ static bool may_turn_scan(turner *t, ir_id scan, const order *o)
         innermost++;
     ir_id from = info->input[0];
     return is_total(p, info->fn) && never_fails(t, from, 0) &&
-           reads_along(t, from, innermost, 0) >= reads_along(t, from, along, 0);
+           reads_along(t, from, innermost, 0) >= reads_along(t, from, along, 0) + t->for_reads;
 }
 
 /* Is there a scan in x, and are all that there are turned, where x with its dimensions in another order is wanted? */
@@ -366,6 +367,38 @@ static void turn(turner *t, ir_id id)
     t->gone[id] = true;
 }
 
+/* Rows of scans that are folded: the fold stays as it is, and reads what is turned in the order that it had. */
+static void turn_folded(turner *t, ir_id id)
+{
+    ir_program *p = t->p;
+    const ir_array *info = ir_info(p, id);
+    const ir_id from = info->input[0];
+    const unsigned rank = ir_info(p, from)->rank;
+    order o;
+    if (rank < 2 || t->remake.array[id])
+        return;
+    for (unsigned d = 0; d < rank; d++)
+        o.of[d] = (uint8_t)d;
+    o.of[rank - 1] = (uint8_t)(rank - 2);
+    o.of[rank - 2] = (uint8_t)(rank - 1);
+    t->for_reads = true;
+    const bool may = t->uses[id] && may_turn(t, from, &o, 0);
+    const ir_id made = may ? turned(t, from, &o, 0) : 0;
+    t->for_reads = false;
+    if (!made)
+        return;
+    ir_id shape[IR_MAX_RANK], index[IR_MAX_RANK];
+    ir_fn *fn = index_function(t, rank);
+    for (unsigned d = 0; d < rank; d++) {
+        shape[d] = ir_info(p, from)->shape[d];
+        index[o.of[d]] = fn->param[d];
+    }
+    fn = ir_fn_close(p, fn, rank, index);
+    const ir_id back = ir_mark_step(p, ir_backpermute(p, ir_at(p, from)->site, rank, shape, fn, made, IR_SAFE));
+    t->remake.array[from] = back; /* nobody else reads it */
+    t->remake.replaces = true;
+}
+
 void opt_turn_scans(ir_program *p)
 {
     bool any = false;
@@ -383,6 +416,8 @@ void opt_turn_scans(ir_program *p)
         if (!ir_is_array(p, id) || ir_at(p, id)->kind == IR_INPUT)
             continue;
         turn(&t, id);
+        if (ir_at(p, id)->kind == IR_FOLD)
+            turn_folded(&t, id);
         if (!t.remake.array[id])
             opt_remake_array(&t.remake, id);
     }

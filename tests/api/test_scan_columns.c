@@ -73,11 +73,28 @@ static sn_acc from_right(sn_acc x)
                       sn_transpose(before), total);
 }
 
+/* Rows of scans, or one of two that are scanned together, which nobody reads but a fold. */
+static sn_acc folded(sn_acc x)
+{
+    sn_acc t = sn_transpose(x);
+    return sn_results(sn_minimum(sn_zip_with(sn_sub, t, sn_scanl1(sn_max, t))),
+                      sn_fold(sn_add, 3, sn_scanr1(sn_min, sn_transpose(x))));
+}
+
+static sn_acc one_of_two(sn_acc x)
+{
+    sn_acc t = sn_transpose(x);
+    return sn_results(sn_map(sn_snd, along(after, sn_zip(x, x))),
+                      sn_sum(sn_map(sn_fst, sn_scanl1(after, sn_zip(t, t)))));
+}
+
 static void columns_of_all_lengths(void **state)
 {
     (void)state;
     both("[n,m]T -> [n,m]T", sums, "u8 i32 f32 f64", MIXED, SHAPES);
     both("[n,m]T -> [n,m]T", larger, "f32", MIXED, SHAPES);
+    both("[n,m]T -> [m]T, [m]T", folded, "u8 i32 f32 f64", SMALL, SHAPES);
+    both("[n,m]T -> [n,m]T, [m]T", one_of_two, "f32 f64", POSITIVE, SHAPES);
     both("[n,m]T -> [n,m]T, [n,m]T", maps, "f64", SMALL, SHAPES);
     both("[n,m]T -> [n,m]T, [n,m]T", maps_from_right, "f32", POSITIVE, SHAPES);
 }

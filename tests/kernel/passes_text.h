@@ -9,7 +9,8 @@ typedef struct pass_case {
 } pass_case;
 
 /* Every case stands in a kernel of 8 lanes with
- *   global @x:f32, @i:i64, @out:f32 written, @count:i64 written, @state:u64 written
+ *   global @x:f32, @i:i64, @out:f32 written, @count:i64 written, @state:u64 written, @one:f32 one,
+ *          @unread:f32 written unread
  *   shared @tile:f32[64], private @own:i64[4] of at most 64 threads
  *   arguments %n:i64, %m:i64, %a:f32, %p:bool. */
 void pass_cases(void (*pass)(kernel *k, arena *a), const pass_case *cases, unsigned n);

@@ -30,6 +30,10 @@ static const pass_case cases[] = {
      "for_all %9:i64 < 8 { store @7[0] = %9 } for_all %10:i64 < 8 { %11:i64 = load @7[0] store @4[%10] = %11 }"},
     {"for_all %9:i64 < 8 { store @6[%9] = %3 } %10:f32 = load @6[0] store @6[1] = %10 store @4[0] = %1",
      "store @4[0] = %1"},
+    /* Results that nobody reads; that the kernel reads itself. */
+    {"for_all %9:i64 < 8 { %10:f32 = mul %3, %3 store @9[%9] = %10 store @4[%9] = %9 }",
+     "for_all %9:i64 < 8 { store @4[%9] = %9 }"},
+    {"for_all %9:i64 < 8 { store @9[%9] = %3 %10:f32 = load @9[%9] store @3[%9] = %10 }", NULL},
     /* An atomic: on a result always, on shared memory if that is read. */
     {"for_all %9:i64 < 8 { %10:i64 = atomic add @4[0], 1 %11:f32 = atomic add @6[0], %3 }",
      "for_all %9:i64 < 8 { %10:i64 = atomic add @4[0], 1 }"},

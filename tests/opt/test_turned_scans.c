@@ -46,10 +46,18 @@ static const struct {
      "extents k, n, m\n"
      "a1 = input [k, n, m]f32\n"
      "a2 = scan behind 2 a1" SUM_AFTER "output a2\n"},
+    /* rows of it are folded */
+    {MATRIX "t = " TO "x" TURN "s = scan t" SUM "u = map s, t {a: f32, b: f32 -> a - b} f = fold u" SUM "output f",
+     INPUT "a2 = scan behind 1 a1" SUM_AFTER "a3 = map a2, a1 {x1: f32, x2: f32 -> x1 - x2}\n"
+           "a4 = map: backpermute safe step [m, n] a3 {x1: i64, x2: i64 -> x2, x1}\n"
+           "a5 = fold a4" SUM_AFTER "output a5\n"},
 };
 
 /* What stays: rows are along memory; the scan is wanted as it is, too; something may fail. */
 static const char *const stays[] = {
+    MATRIX "s = scan x" SUM "f = fold s" SUM "output f",
+    "extents n, m g = generate [m, n] {i: i64, j: i64 -> f32(i * 2 + j)} s = scan g" SUM "f = fold s" SUM "output f",
+    MATRIX "t = " TO "x" TURN "s = scan t" SUM "f = fold s" SUM "output f, s",
     MATRIX "s = scan x" SUM "r = " TO "s" TURN "output r",
     MATRIX "t = " TO "x" TURN "s = scan t" SUM "r = " FROM "s" TURN "output r, s",
     MATRIX "t = " TO "x" TURN "u = map t {a: f32 -> x[i64(a), 0]} s = scan u" SUM "r = " FROM "s" TURN "output r",

@@ -50,13 +50,14 @@ static uint32_t few_elements(const ir_program *p, const ir_array *info)
 
 k_mem sk_array_memory(sk_lower *lw, ir_id array, uint32_t component, bool written)
 {
+    bool over = false;
     for (uint32_t i = 0; i < lw->options->overs; i++) {
         const sk_over *o = &lw->options->over[i];
         if (o->from != array || o->from_component != component)
             continue;
         array = o->to;
         component = o->to_component;
-        written = true;
+        written = over = true;
         break;
     }
     uint64_t key = ((uint64_t)array << 32) | component;
@@ -71,6 +72,8 @@ k_mem sk_array_memory(sk_lower *lw, ir_id array, uint32_t component, bool writte
     m = k_global(&lw->b, type, written, name);
     lw->out->k->mem.at[m].stream = written && lw->options->stream;
     lw->out->k->mem.at[m].once = written;
+    lw->out->k->mem.at[m].unread =
+        written && !over && array < lw->l->nodes && !(lw->l->wanted[array] >> component & 1);
     lw->out->k->mem.at[m].one = !written && !info->rank;
     lw->out->k->mem.at[m].few = written ? 0 : few_elements(lw->l->ir, info);
     vec_push(lw->arena, &lw->out->memory, ((sk_binding){SK_ARRAY, array, component, type}));
