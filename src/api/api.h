@@ -165,7 +165,7 @@ void api_print_extents(const sn_program *p, const small_extents *s, text *out); 
 /* As a line of their own, "m=4,k=3"; and read for the same program from another text. The next line; NULL: none of it. */
 void api_list_extents(const sn_program *p, const small_extents *s, text *out);
 const char *api_read_extents(const sn_program *p, const char *line, uint32_t *n, ir_number *known);
-uint64_t api_find_counts(const ir_program *p);
+uint64_t api_find_counts(const ir_program *p); /* as sn_program.counts: of a program as it was built */
 void api_keep_copy(sn_program *p); /* before all passes, for programs that are made later */
 void api_free_small_extents(sn_program *p);
 
