@@ -10,7 +10,7 @@
 
 enum {
     SMALL = 16,  /* extents up to this are worth code of their own; */
-    ROUNDS = 32, /* ... and those of loops in scalar code up to this: so many are not shared by a gang (OPT_SHARES) */
+    ROUNDS = 32, /* ... and those of loops in scalar code up to this: so many no gang shares (OPT_ROUNDS_IN_ORDER) */
     MOST = 8     /* programs for one: of more combinations the others take the general one */
 };
 

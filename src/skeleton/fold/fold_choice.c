@@ -672,6 +672,7 @@ static void keep_chosen(sk_chooser *x, const sk_fold_part *p)
     k_end(b);
 }
 
+/* What changes from piece to piece. */
 static void follow(const sk_folds *of, sk_folds *mine)
 {
     mine->stage = of->stage;
