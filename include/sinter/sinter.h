@@ -413,7 +413,8 @@ typedef struct sn_fn {
 } sn_fn;
 
 /* A function together with an environment: f(env, x), (env, x, y), ... up to 4, or f(env, int count, const sn_scalar
- * *x) for any number. The environment is used only while building. */
+ * *x) for any number. The environment is used only while building. An index of several dimensions may be as many
+ * parameters, but is one x, a tuple, for a function of any number. */
 #define sn_closure(f, env) SN_CLOSURE(f, env)
 /* f, declared to commute: f(x, y) == f(y, x). Folds of it may be reordered. Primitives need no declaration. */
 #define sn_commutative(f) sn_commutative_of(SN_FN(f))
