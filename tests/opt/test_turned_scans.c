@@ -49,8 +49,8 @@ static const struct {
     /* rows of it are folded */
     {MATRIX "t = " TO "x" TURN "s = scan t" SUM "u = map s, t {a: f32, b: f32 -> a - b} f = fold u" SUM "output f",
      INPUT "a2 = scan behind 1 a1" SUM_AFTER "a3 = map a2, a1 {x1: f32, x2: f32 -> x1 - x2}\n"
-           "a4 = map: backpermute safe step [m, n] a3 {x1: i64, x2: i64 -> x2, x1}\n"
-           "a5 = fold a4" SUM_AFTER "output a5\n"},
+           "a4 = backpermute safe step [m, n] a3 {x1: i64, x2: i64 -> x2, x1}\n"
+           "a5 = fold commutes a4" SUM_AFTER "output a5\n"},
 };
 
 /* What stays: rows are along memory; the scan is wanted as it is, too; something may fail. */
