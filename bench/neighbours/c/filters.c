@@ -1,37 +1,4 @@
-#include "c.h"
-
-#include <omp.h>
-
-/* Each thread counts what its part keeps; then it goes over it again and writes that behind what is before it. */
-#define KEEP(n, holds, stores) KEEP_BEGINNING(n, int64_t unused = 0; (void)unused, holds, (void)0, (void)0, stores)
-
-/* With what else is known before each part: `first` declares it in each thread, `step` takes element `at` into it. */
-#define KEEP_BEGINNING(n, first, holds, step, again, stores)                                                           \
-    int64_t kept_of[256], total = 0;                                                                                   \
-    PARALLEL                                                                                                           \
-    {                                                                                                                  \
-        int64_t count = omp_get_num_threads(), id = omp_get_thread_num();                                              \
-        int64_t begin = (n)*id / count, end = (n) * (id + 1) / count, k = 0;                                           \
-        first;                                                                                                         \
-        for (int64_t at = begin; at < end; at++) {                                                                     \
-            step;                                                                                                      \
-            k += (holds);                                                                                              \
-        }                                                                                                              \
-        kept_of[id] = k;                                                                                               \
-        PRAGMA(omp barrier)                                                                                            \
-        k = 0;                                                                                                         \
-        for (int64_t other = 0; other < id; other++)                                                                   \
-            k += kept_of[other];                                                                                       \
-        again;                                                                                                         \
-        for (int64_t at = begin; at < end; at++)                                                                       \
-            if (holds) {                                                                                               \
-                stores;                                                                                                \
-                k++;                                                                                                   \
-            }                                                                                                          \
-        if (id == count - 1)                                                                                           \
-            total = k;                                                                                                 \
-    }                                                                                                                  \
-    KEPT(0) = total;
+#include "parts.h"
 
 /* s: the sum of what the parts before keep. All have left theirs when all pass a second barrier. */
 #define BEFORE_SUMS                                                                                                    \

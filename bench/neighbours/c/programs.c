@@ -1,7 +1,5 @@
 /* Parts of larger programs. */
-#include "c.h"
-
-#include <omp.h>
+#include "parts.h"
 
 enum { LANES = 64, MOST_THREADS = 256 };
 
@@ -185,29 +183,6 @@ C(extremes_f64)
     FOR (d, 4)
         RESULT(i64, d) = best[d];
 }
-
-/* What element `at` of n keeps: counted by each thread's part, then written. */
-#define KEEP(n, holds, stores)                                                                                         \
-    int64_t kept_of[MOST_THREADS], total = 0;                                                                          \
-    PARALLEL                                                                                                           \
-    {                                                                                                                  \
-        int64_t count = omp_get_num_threads(), id = omp_get_thread_num(), k = 0;                                       \
-        int64_t begin = (n)*id / count, end = (n) * (id + 1) / count;                                                  \
-        for (int64_t at = begin; at < end; at++)                                                                       \
-            k += (holds);                                                                                              \
-        kept_of[id] = k;                                                                                               \
-        PRAGMA(omp barrier)                                                                                            \
-        k = 0;                                                                                                         \
-        for (int64_t other = 0; other < id; other++)                                                                   \
-            k += kept_of[other];                                                                                       \
-        for (int64_t at = begin; at < end; at++)                                                                       \
-            if (holds) {                                                                                               \
-                stores;                                                                                                \
-                k++;                                                                                                   \
-            }                                                                                                          \
-        if (id == count - 1)                                                                                           \
-            total = k;                                                                                                 \
-    }
 
 C(outside_diamond_f64)
 {

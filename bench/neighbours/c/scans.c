@@ -1,33 +1,4 @@
-#include "c.h"
-
-#include <omp.h>
-
-/* Each thread folds its part; then it goes over it again, beginning with what is before it. `step` takes element `at`
- * of the array into s, `first` is what nothing is folded to, `join` takes what the thread before has into s, and
- * `store` stands behind or before the step. */
-#define PARTS(S, n, first, step, join, stores)                                                                         \
-    S of[256];                                                                                                         \
-    PARALLEL                                                                                                           \
-    {                                                                                                                  \
-        int64_t count = omp_get_num_threads(), id = omp_get_thread_num();                                              \
-        int64_t begin = (n)*id / count, end = (n) * (id + 1) / count;                                                  \
-        S s = first;                                                                                                   \
-        if (count > 1) {                                                                                               \
-            for (int64_t at = begin; at < end; at++) {                                                                 \
-                step;                                                                                                  \
-            }                                                                                                          \
-            of[id] = s;                                                                                                \
-            PRAGMA(omp barrier)                                                                                        \
-            s = first;                                                                                                 \
-            for (int64_t k = 0; k < id; k++) {                                                                         \
-                S t = of[k];                                                                                           \
-                join;                                                                                                  \
-            }                                                                                                          \
-        }                                                                                                              \
-        for (int64_t at = begin; at < end; at++) {                                                                     \
-            stores;                                                                                                    \
-        }                                                                                                              \
-    }
+#include "parts.h"
 
 #define SUM(T)                                                                                                         \
     C(scan_sum_##T)                                                                                                    \

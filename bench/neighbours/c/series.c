@@ -1,6 +1,4 @@
-#include "c.h"
-
-#include <omp.h>
+#include "parts.h"
 
 void nb_make_gaps(const struct nb_call *call);
 void nb_make_rare_flags(const struct nb_call *call);
@@ -42,33 +40,6 @@ static inline bool missing(u32 bits)
 {
     return (bits & 0x7fffffff) > 0x7f800000;
 }
-
-/* As in scans.c; of[k] is what the thread k has folded, of `length` elements. */
-#define PARTS(S, n, first, step, join, stores)                                                                         \
-    S of[256];                                                                                                         \
-    PARALLEL                                                                                                           \
-    {                                                                                                                  \
-        int64_t count = omp_get_num_threads(), id = omp_get_thread_num();                                              \
-        int64_t begin = (n)*id / count, end = (n) * (id + 1) / count;                                                  \
-        S s = first;                                                                                                   \
-        if (count > 1) {                                                                                               \
-            for (int64_t at = begin; at < end; at++) {                                                                 \
-                step;                                                                                                  \
-            }                                                                                                          \
-            of[id] = s;                                                                                                \
-            PRAGMA(omp barrier)                                                                                        \
-            s = first;                                                                                                 \
-            for (int64_t k = 0; k < id; k++) {                                                                         \
-                S t = of[k];                                                                                           \
-                int64_t length = (n) * (k + 1) / count - (n)*k / count;                                                \
-                (void)length;                                                                                          \
-                join;                                                                                                  \
-            }                                                                                                          \
-        }                                                                                                              \
-        for (int64_t at = begin; at < end; at++) {                                                                     \
-            stores;                                                                                                    \
-        }                                                                                                              \
-    }
 
 /* The same along the columns of a matrix of m columns: s, t are those of column j. */
 #define COLUMN_PARTS(S, n, m, first, step, join, stores)                                                               \

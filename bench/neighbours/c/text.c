@@ -1,7 +1,5 @@
 /* Bytes, strings and codes. */
-#include "c.h"
-
-#include <omp.h>
+#include "parts.h"
 
 /* --- what is drawn: bytes below 200 become text, digits, bases --- */
 
@@ -479,7 +477,7 @@ C(of_hexadecimal_u32)
 }
 
 /* Parts of the threads begin behind a byte for which `ends` holds; `counts` is the number of results of a part. */
-#define PARTS(n, ends, counts, ...)                                                                                    \
+#define ENDED(n, ends, counts, ...)                                                                                    \
     int64_t kept_of[257] = {0}, total = 0;                                                                             \
     PARALLEL                                                                                                           \
     {                                                                                                                  \
@@ -506,7 +504,7 @@ C(lines_to_numbers_i32)
     IN(u8, x, 0);
     OUT(i32, z, 0);
     int64_t n = E(0);
-    PARTS(n, NEWLINE, x[at] == '\n', {
+    ENDED(n, NEWLINE, x[at] == '\n', {
         u32 v = 0;
         for (; at < end; at++) {
             if (x[at] == '\n') {
@@ -578,29 +576,6 @@ C(decimal_10_u32)
 }
 
 /* --- tokens and lines --- */
-
-#define KEEP(n, holds, ...)                                                                                            \
-    int64_t kept_of[257] = {0}, total = 0;                                                                             \
-    PARALLEL                                                                                                           \
-    {                                                                                                                  \
-        int64_t threads = omp_get_num_threads(), id = omp_get_thread_num(), k = 0;                                     \
-        int64_t begin = (n)*id / threads, end = (n) * (id + 1) / threads;                                              \
-        for (int64_t at = begin; at < end; at++)                                                                       \
-            k += (holds);                                                                                              \
-        kept_of[id] = k;                                                                                               \
-        PRAGMA(omp barrier)                                                                                            \
-        k = 0;                                                                                                         \
-        for (int64_t other = 0; other < id; other++)                                                                   \
-            k += kept_of[other];                                                                                       \
-        for (int64_t at = begin; at < end; at++)                                                                       \
-            if (holds) {                                                                                               \
-                __VA_ARGS__;                                                                                           \
-                k++;                                                                                                   \
-            }                                                                                                          \
-        if (id == threads - 1)                                                                                         \
-            total = k;                                                                                                 \
-    }                                                                                                                  \
-    KEPT(0) = total;
 
 C(word_starts_u8)
 {
@@ -1180,7 +1155,7 @@ C(varints_u32)
     IN(u8, x, 0);
     OUT(u32, z, 0);
     int64_t n = E(0);
-    PARTS(n, LAST_BYTE, x[at] < 128, {
+    ENDED(n, LAST_BYTE, x[at] < 128, {
         u32 v = 0;
         u32 shift = 0;
         for (; at < end; at++) {

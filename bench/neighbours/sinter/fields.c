@@ -1,20 +1,9 @@
 /* Simulations and geometry. */
-#include "../program.h"
+#include "functions.h"
 
 #include <math.h>
 
 void nb_make_fields_groups(const struct nb_call *call);
-
-#define F1(name, value)                                                                                                \
-    static sn_scalar name(sn_scalar x)                                                                                 \
-    {                                                                                                                  \
-        return value;                                                                                                  \
-    }
-#define F2(name, value)                                                                                                \
-    static sn_scalar name(sn_scalar x, sn_scalar y)                                                                    \
-    {                                                                                                                  \
-        return value;                                                                                                  \
-    }
 
 F1(square, sn_mul(x, x))
 

@@ -1,23 +1,7 @@
 /* Programs as users write them. */
-#include "../program.h"
+#include "functions.h"
 
 void nb_make_bits_u8(const struct nb_call *call);
-
-#define F1(name, e)                                                                                                    \
-    static sn_scalar name(sn_scalar x)                                                                                 \
-    {                                                                                                                  \
-        return e;                                                                                                      \
-    }
-#define F2(name, e)                                                                                                    \
-    static sn_scalar name(sn_scalar x, sn_scalar y)                                                                    \
-    {                                                                                                                  \
-        return e;                                                                                                      \
-    }
-#define F3(name, e)                                                                                                    \
-    static sn_scalar name(sn_scalar x, sn_scalar y, sn_scalar z)                                                       \
-    {                                                                                                                  \
-        return e;                                                                                                      \
-    }
 
 static sn_scalar sum_11(sn_scalar s)
 {

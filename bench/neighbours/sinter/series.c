@@ -1,25 +1,9 @@
 /* Series of numbers in time, as vectors, as rows and as columns of matrices. */
-#include "../program.h"
+#include "functions.h"
 
 void nb_make_gaps(const struct nb_call *call);
 void nb_make_rare_flags(const struct nb_call *call);
 void nb_make_times(const struct nb_call *call);
-
-#define F1(name, e)                                                                                                    \
-    static sn_scalar name(sn_scalar x)                                                                                 \
-    {                                                                                                                  \
-        return e;                                                                                                      \
-    }
-#define F2(name, e)                                                                                                    \
-    static sn_scalar name(sn_scalar x, sn_scalar y)                                                                    \
-    {                                                                                                                  \
-        return e;                                                                                                      \
-    }
-#define F3(name, e)                                                                                                    \
-    static sn_scalar name(sn_scalar x, sn_scalar y, sn_scalar z)                                                       \
-    {                                                                                                                  \
-        return e;                                                                                                      \
-    }
 
 F1(squared, sn_mul(x, x))
 F2(over, sn_div(x, y))

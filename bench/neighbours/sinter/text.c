@@ -1,5 +1,5 @@
 /* Bytes, strings and codes. */
-#include "../program.h"
+#include "functions.h"
 
 void nb_make_text(const struct nb_call *call);
 void nb_make_digits(const struct nb_call *call);
@@ -15,22 +15,6 @@ void nb_make_dna_two(const struct nb_call *call);
 void nb_make_rare(const struct nb_call *call);
 void nb_make_utf8(const struct nb_call *call);
 void nb_make_varints(const struct nb_call *call);
-
-#define F1(name, value)                                                                                                \
-    static sn_scalar name(sn_scalar x)                                                                                 \
-    {                                                                                                                  \
-        return value;                                                                                                  \
-    }
-#define F2(name, value)                                                                                                \
-    static sn_scalar name(sn_scalar x, sn_scalar y)                                                                    \
-    {                                                                                                                  \
-        return value;                                                                                                  \
-    }
-#define F3(name, value)                                                                                                \
-    static sn_scalar name(sn_scalar x, sn_scalar y, sn_scalar z)                                                       \
-    {                                                                                                                  \
-        return value;                                                                                                  \
-    }
 
 /* --- counts --- */
 
