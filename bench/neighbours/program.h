@@ -8,8 +8,8 @@
 
 enum { NB_SIZES = 8 };
 
-/* The groups, each with <group>.def, sinter/<group>.c and c/<group>.c (`mixed` has some in c/mixed_images.c; `equal`
- * compares two Sinter programs and has no C side). */
+/* The groups, each with <group>.def, sinter/<group>.c and c/<group>.c (some have C sides in c/<group>_<part>.c, too;
+ * `equal` compares two Sinter programs and has no C side). */
 #define NB_GROUPS(X)                                                                                                   \
     X(maps)                                                                                                            \
     X(folds)                                                                                                           \
@@ -40,6 +40,7 @@ enum { NB_SIZES = 8 };
     X(tables)                                                                                                          \
     X(series)                                                                                                          \
     X(text)                                                                                                            \
+    X(bodies)                                                                                                          \
     X(fields)                                                                                                          \
     X(independent)                                                                                                     \
     X(compute)                                                                                                         \

@@ -67,4 +67,27 @@
         }                                                                                                              \
     }
 
+/* Parts of the threads begin behind a byte for which `ends` holds; `counts` is the number of results of a part. */
+#define ENDED(n, ends, counts, ...)                                                                                    \
+    int64_t kept_of[257] = {0}, total = 0;                                                                             \
+    PARALLEL                                                                                                           \
+    {                                                                                                                  \
+        int64_t threads = omp_get_num_threads(), id = omp_get_thread_num(), k = 0;                                     \
+        int64_t begin = (n)*id / threads, end = (n) * (id + 1) / threads;                                              \
+        for (int64_t at = begin; at < end; at++)                                                                       \
+            k += (counts);                                                                                             \
+        kept_of[id] = k;                                                                                               \
+        PRAGMA(omp barrier)                                                                                            \
+        k = 0;                                                                                                         \
+        for (int64_t other = 0; other < id; other++)                                                                   \
+            k += kept_of[other];                                                                                       \
+        int64_t at = begin;                                                                                            \
+        while (at > 0 && !(ends(at - 1)))                                                                              \
+            at--;                                                                                                      \
+        __VA_ARGS__;                                                                                                   \
+        if (id == threads - 1)                                                                                         \
+            total = k;                                                                                                 \
+    }                                                                                                                  \
+    KEPT(0) = total;
+
 #endif
