@@ -387,15 +387,7 @@ static void turn_folded(turner *t, ir_id id)
     t->for_reads = false;
     if (!made)
         return;
-    ir_id shape[IR_MAX_RANK], index[IR_MAX_RANK];
-    ir_fn *fn = index_function(t, rank);
-    for (unsigned d = 0; d < rank; d++) {
-        shape[d] = ir_info(p, from)->shape[d];
-        index[o.of[d]] = fn->param[d];
-    }
-    fn = ir_fn_close(p, fn, rank, index);
-    const ir_id back = ir_mark_step(p, ir_backpermute(p, ir_at(p, from)->site, rank, shape, fn, made, IR_SAFE));
-    t->remake.array[from] = back; /* nobody else reads it */
+    t->remake.array[from] = exchanged(t, ir_at(p, from)->site, made, &o); /* nobody else reads it */
     t->remake.replaces = true;
 }
 
