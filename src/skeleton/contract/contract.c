@@ -36,7 +36,7 @@ typedef struct contract {
     k_val index[IR_MAX_RANK]; /* of the block, and of the element at hand */
     k_val part, begin, count; /* of the rows that are folded */
     k_val accumulators, bits; /* a power of two, and its logarithm */
-    k_val lines;              /* of each accumulator: positions in a panel */
+    k_val lines, room;        /* of each accumulator: positions, and those that a panel has room for */
     sk_made made;             /* of the results */
 } contract;
 
@@ -99,7 +99,7 @@ static k_val panel_count(const contract *t, sk_side side)
 static k_val panel_at(const contract *t, sk_side side, k_val panel)
 {
     sk_lower *lw = t->s->lw;
-    k_val positions = sk_mul(lw, t->accumulators, t->lines);
+    k_val positions = sk_mul(lw, t->accumulators, t->room);
     return sk_mul(lw, panel, sk_mul(lw, positions, k_i64(&lw->b, t->side[side].width)));
 }
 
@@ -128,7 +128,7 @@ static void pack_one(contract *t, sk_side side, k_val place, k_val k, k_val at)
 /* Position k in the order of panels, where `accumulator` is the place of accumulator k mod 128. */
 static k_val in_order(const contract *t, k_val accumulator, k_val line)
 {
-    return sk_add(t->s->lw, sk_mul(t->s->lw, accumulator, t->lines), line);
+    return sk_add(t->s->lw, sk_mul(t->s->lw, accumulator, t->room), line);
 }
 
 /* Lanes are neighbours in the side's own dimension. */
@@ -289,7 +289,7 @@ static void take_turn(contract *t, const place *p, k_val turn)
     k_val lines = k_select(b, more, sk_add(lw, whole, k_i64(b, 1)), whole);
     k_val some = k_let(b, OP_GT, lines, zero, 0);
     k_if(b, some);
-    take_accumulator(t, p, accumulator, sk_mul(lw, turn, t->lines), lines, ORDER, acc);
+    take_accumulator(t, p, accumulator, sk_mul(lw, turn, t->room), lines, ORDER, acc);
     k_else(b);
     for (int64_t r = 0; r < t->tile.rows; r++)
         sk_fold_take_kept(s, t->waiting, waiting_at(t, p, zero, r), acc[r]);
@@ -597,7 +597,7 @@ static void find_block(contract *t)
     t->count = sk_min(lw, size, sk_sub(lw, length, t->begin));
     t->accumulators = one;
     t->bits = k_i64(b, 0);
-    t->lines = t->count;
+    t->lines = t->room = t->count;
     if (t->tile.brief)
         return;
     k_val last = sk_sub(lw, sk_min(lw, t->count, k_i64(b, ORDER)), one);
@@ -605,6 +605,13 @@ static void find_block(contract *t)
     t->bits = sk_sub(lw, k_i64(b, 64), unused);
     t->accumulators = k_let(b, OP_SHL, one, t->bits, 0);
     t->lines = k_let(b, OP_QUOT, sk_add(lw, t->count, k_i64(b, ORDER - 1)), k_i64(b, ORDER), 0);
+    t->room = t->lines;
+    if (t->tile.once)
+        return;
+    k_val few = k_i64(b, SK_CONTRACT_FEW);
+    k_val few_rows = k_let(b, OP_LE, sk_slot(lw, SK_CONTRACT_ROWS, "rows"), few, 0);
+    k_val few_columns = k_let(b, OP_LE, sk_slot(lw, SK_CONTRACT_COLUMNS, "columns"), few, 0);
+    t->room = k_select(b, k_let(b, OP_AND, few_rows, few_columns, 0), k_let(b, OP_BIT_OR, t->lines, one, 0), t->lines);
 }
 
 static void make_order(contract *t)

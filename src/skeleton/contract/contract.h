@@ -44,6 +44,10 @@ enum { /* slots */
     SK_CONTRACT_ROW_GROUP
 };
 
+/* With so many rows and columns at most packing counts: the places of accumulators in a panel are an odd number of
+ * positions apart then, so that those that follow each other in the array's order are in all sets of the cache. */
+enum { SK_CONTRACT_FEW = 256 };
+
 typedef struct sk_contract_tile { /* of results, in registers */
     int64_t rows, lanes;
     bool brief;      /* rows are folded from left to right */

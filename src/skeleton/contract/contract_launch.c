@@ -4,7 +4,7 @@
 #include "skeleton/extents.h"
 
 /* Shared memory: all of it, what panels of columns have of each operand, and what is left for other things. */
-enum { SHARED = 4 << 20, COLUMN_BYTES = 512 << 10, REST = 256 << 10, MADE_BYTES = 512 << 10 };
+enum { SHARED = 4 << 20, COLUMN_BYTES = 576 << 10, REST = 256 << 10, MADE_BYTES = 512 << 10 };
 enum { MOST_ROWS = 12, FEWEST_ROWS = 4 };
 
 /* The tile that a kernel is made for, in sk_geometry.row. */
@@ -68,7 +68,7 @@ int64_t sk_panels_made(const sk_contraction *of, sk_contract_tile t)
 }
 
 /* Positions of a panel: accumulators have the same number of them, though some need one less. */
-static int64_t positions_of(int64_t length)
+static int64_t positions_of(int64_t length, bool apart)
 {
     int64_t accumulators = 1;
     if (length <= SK_SHORT)
@@ -76,7 +76,7 @@ static int64_t positions_of(int64_t length)
     length = smaller(length, SK_PIECE);
     while (accumulators < smaller(length, SK_ACCUMULATORS))
         accumulators *= 2;
-    return accumulators * pieces_of(length, SK_ACCUMULATORS);
+    return accumulators * (pieces_of(length, SK_ACCUMULATORS) | apart);
 }
 
 /* Panels of columns that are packed before their tiles: as many as there is room for, so that rows, which go through
@@ -131,7 +131,7 @@ bool sk_launch_contract(const sk_call *x, sk_geometry *g)
     sk_contract_tile t, half;
     if (rows < FEWEST_ROWS || !find_tile(of, x->o, rows, columns, length, full, &t)) {
         bool narrow =
-            !of->folds && !brief && rows >= FEWEST_ROWS && find_tile(of, x->o, rows, columns, length, full / 2, &half);
+            !of->folds && !brief && rows >= FEWEST_ROWS && find_tile(of, x->o, rows, columns, length, full / 4, &half);
         sk_geometry beside = {0}; /* tiny matrices are a lane's */
         bool tiny = brief && (sk_launch_fold_beside(x, &beside) || sk_rows_in_blocks(x));
         if (!of->folds && !tiny && find_tile(&other, x->o, columns, rows, length, full, &t)) {
@@ -149,7 +149,8 @@ bool sk_launch_contract(const sk_call *x, sk_geometry *g)
     t.brief = brief;
     t.once = !brief && length <= SK_ACCUMULATORS;
     t.made_brief = of->folds && rows <= SK_SHORT;
-    int64_t positions = positions_of(length), parts = brief ? 1 : pieces_of(length, SK_PIECE);
+    const bool apart = rows <= SK_CONTRACT_FEW && columns <= SK_CONTRACT_FEW && length > SK_ACCUMULATORS;
+    int64_t positions = positions_of(length, apart), parts = brief ? 1 : pieces_of(length, SK_PIECE);
     if (c->loop->class == L_CLASS_TILES && (parts > 1 || (of->folds && rows > SK_SHORT * SK_PIECE)))
         return false;
     int64_t most = sk_room_of(of, SK_OF_ROW) / (positions * t.rows) * t.rows, outer = x->rows / (rows * columns);
