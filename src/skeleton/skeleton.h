@@ -108,6 +108,7 @@ typedef struct sk_cluster {
     uint32_t late_words;  /* of these at the end, for packs that keep what states of scans decide */
     bool far;             /* elements of a row lie apart in some array that is read */
     bool lines;           /* rows go along another dimension than the innermost, and its scans only compute */
+    bool any_tree;        /* scans give the same bits in every tree over the elements in their order (opt/any_tree.h) */
     bool joins;           /* and so do partial results of folds, which a launch of their own combines */
     bool *counted;        /* per operation: a fold that is the sum of what is 1 or 0 */
     /* PERMUTE: */

@@ -58,6 +58,34 @@ static sn_acc larger(sn_acc x)
     return along(larger_of, x);
 }
 
+/* the last number that is none, the first one, and the one where a flag is: the same in every tree */
+static sn_scalar last_number(sn_scalar a, sn_scalar b)
+{
+    return sn_if(sn_is_nan(b), a, b);
+}
+
+static sn_scalar first_number(sn_scalar a, sn_scalar b)
+{
+    return sn_if(sn_is_nan(a), b, a);
+}
+
+static sn_scalar last_flagged(sn_scalar a, sn_scalar b)
+{
+    return sn_tuple(sn_or(sn_fst(a), sn_fst(b)), sn_if(sn_fst(b), sn_snd(b), sn_snd(a)));
+}
+
+static sn_scalar with_flag(sn_scalar x)
+{
+    return sn_tuple(sn_gt(x, 1), x);
+}
+
+static sn_acc last_of_some(sn_acc x)
+{
+    sn_acc t = sn_transpose(x), flagged = along(last_flagged, sn_map(with_flag, x));
+    return sn_results(along(last_number, x), sn_transpose(sn_scanr1(first_number, t)),
+                      sn_transpose(sn_scanl(last_number, 0, t)), sn_map(sn_fst, flagged), sn_map(sn_snd, flagged));
+}
+
 static sn_acc from_left(sn_acc x)
 {
     sn_acc t = sn_transpose(x), total, before = sn_scanl_x(sn_add, 5, t, &total);
@@ -93,6 +121,7 @@ static void columns_of_all_lengths(void **state)
     (void)state;
     both("[n,m]T -> [n,m]T", sums, "u8 i32 f32 f64", MIXED, SHAPES);
     both("[n,m]T -> [n,m]T", larger, "f32", MIXED, SHAPES);
+    both("[n,m]T -> [n,m]T, [n,m]T, [l,m]T, [n,m]bool, [n,m]T", last_of_some, "f32 f64", MIXED, SHAPES);
     both("[n,m]T -> [m]T, [m]T", folded, "u8 i32 f32 f64", SMALL, SHAPES);
     both("[n,m]T -> [n,m]T, [m]T", one_of_two, "f32 f64", POSITIVE, SHAPES);
     both("[n,m]T -> [n,m]T, [n,m]T", maps, "f64", SMALL, SHAPES);

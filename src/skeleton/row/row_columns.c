@@ -7,8 +7,7 @@
  * number has the bits b1 > b2 > ... is total(b1) (+) (total(b2) (+) ... (+) its element), where total(b) is that of the
  * block of 2^b lines left of its own one. It is known when that block ends: the prefix there, without the higher bits.
  *
- * Rows that are combined from left to right, and operators that give the same in any order, have one total. */
-#include "opt/identity.h"
+ * Rows that are combined from left to right, and operators that give the same in every tree, have one total. */
 #include "opt/rewrite.h"
 #include "skeleton/extents.h"
 #include "skeleton/row/row.h"
@@ -60,15 +59,6 @@ static int64_t bytes_of_scans(const sk_cluster *c)
     return larger(bytes, 1);
 }
 
-static bool in_any_order(const sk_cluster *c)
-{
-    bool free = true;
-    for (uint32_t i = 0; i < c->loop->op.n; i++)
-        free &=
-            c->loop->op.at[i].kind != L_SCAN || opt_any_order(c->l->ir, ir_info(c->l->ir, c->loop->op.at[i].term)->fn);
-    return free;
-}
-
 static int64_t lines_of(int64_t kind)
 {
     return kind == IN_ORDER ? 2 : kind == TREE ? GANGS + 3 : ALL + 5;
@@ -91,7 +81,7 @@ bool sk_launch_row_columns(const sk_call *x, sk_geometry *g)
             *(d + 1u + c->behind < c->rank ? &outer : &beside) *= x->extent[d];
     if (beside < FEWEST || !outer)
         return false;
-    int64_t kind = x->columns <= SK_SHORT || in_any_order(x->c) ? IN_ORDER : x->columns <= ROW_PIECE ? TREE : PIECES;
+    int64_t kind = x->columns <= SK_SHORT || x->c->any_tree ? IN_ORDER : x->columns <= ROW_PIECE ? TREE : PIECES;
     int64_t most = most_columns(x->c, kind) / 2,
             tiles = pieces_of(beside, most); /* the last one is up to twice as wide */
     if (workers > 1) {

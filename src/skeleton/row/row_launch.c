@@ -1,4 +1,5 @@
 /* How row loops are launched: what launches must know of their code, and what a block takes. */
+#include "opt/any_tree.h"
 #include "skeleton/extents.h"
 #include "skeleton/row/row.h"
 
@@ -20,7 +21,7 @@ void sk_row_prepare(sk_cluster *c, arena *a)
     row_begin(&r, ROW_GANG);
     uint32_t early = 0, late = 0;
     c->chains = c->loop->sweeps <= 1;
-    c->lines = c->loop->behind != 0;
+    c->lines = c->any_tree = c->loop->behind != 0;
     for (uint32_t i = 0; i < r.part.n; i++) {
         const row_part *p = &r.part.at[i];
         *(p->late_keep ? &late : &early) += p->op->kind == L_SCAN ? 2 * p->n : row_counts(&r, p);
@@ -28,6 +29,8 @@ void sk_row_prepare(sk_cluster *c, arena *a)
             c->counted[p->op - c->loop->op.at] = p->keep != 0;
         c->joins |= p->op->kind == L_FOLD && !p->keep;
         c->far |= !p->op->outer && sk_reads_far(&lw, row_terms(p), p->element);
+        if (c->any_tree && p->op->kind == L_SCAN)
+            c->any_tree = opt_any_tree(c->l->ir, a, p->fold.info->fn);
         c->lines &= p->op->kind == L_ELEMENT || (p->op->kind == L_SCAN && p->harmless);
         c->chains &= !p->op->outer && (p->op->kind != L_SCAN || p->harmless); /* its code only computes */
         c->chains &= p->op->kind != L_SCAN || !p->behind; /* the sums of its pieces are known once states are */
