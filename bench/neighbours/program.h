@@ -42,6 +42,7 @@ enum { NB_SIZES = 8 };
     X(text)                                                                                                            \
     X(bodies)                                                                                                          \
     X(fields)                                                                                                          \
+    X(imaging)                                                                                                         \
     X(independent)                                                                                                     \
     X(compute)                                                                                                         \
     X(equal)
