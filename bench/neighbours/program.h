@@ -43,6 +43,7 @@ enum { NB_SIZES = 8 };
     X(bodies)                                                                                                          \
     X(fields)                                                                                                          \
     X(imaging)                                                                                                         \
+    X(solvers)                                                                                                         \
     X(independent)                                                                                                     \
     X(compute)                                                                                                         \
     X(equal)
