@@ -208,7 +208,7 @@ C(sv_vandermonde)
     FOR(block, blocks)                                                                                                 \
     {                                                                                                                  \
         int64_t first = MIN(block * 32, MAX((n)-32, 0)), lanes = MIN(32, n);                                           \
-        T v[32] = {0}, a[32], b[32], sum[32];                                                                          \
+        T v[32] = {0}, a[32], b[32], sum[32];                                                                         \
         FOR(l, lanes)                                                                                                  \
         v[l] = x[first + l];                                                                                           \
         FOR(l, 32)                                                                                                     \
