@@ -20,8 +20,7 @@ C(sv_solve_2)
     OUT(f64, y, 1);
     int64_t n = SIZE;
     ROWS_SIMD
-    FOR(i, n)
-    {
+    FOR (i, n) {
         f64 p = a[i] + 3, q = d[i] + 3, det = p * q - b[i] * c[i];
         x[i] = (q * u[i] - b[i] * v[i]) / det;
         y[i] = (p * v[i] - c[i] * u[i]) / det;
@@ -35,8 +34,7 @@ C(sv_solve_3)
     OUT(f32, x, 0);
     int64_t n = E(0);
     ROWS_SIMD
-    FOR(i, n)
-    {
+    FOR (i, n) {
         const f32 *m = a + 9 * i, *r = b + 3 * i;
         f32 a0 = m[0] + 4, a1 = m[1], a2 = m[2], b0 = m[3], b1 = m[4] + 4, b2 = m[5], c0 = m[6], c1 = m[7];
         f32 c2 = m[8] + 4;
@@ -57,44 +55,45 @@ C(sv_solve_6)
     IN(f64, b, 1);
     int64_t n = E(0), blocks = (n + LANES - 1) / LANES;
     f64 *x[6];
-    FOR(k, 6)
-    x[k] = call->out[k];
+    FOR (k, 6)
+        x[k] = call->out[k];
     PARALLEL_FOR
-    FOR(block, blocks)
-    {
+    FOR (block, blocks) {
         f64 m[6][7][LANES];
         int64_t first = block * LANES, count = MIN(LANES, n - first);
-        FOR(k, 6)
-        {
-            FOR(l, 6)
-            FOR(r, LANES)
-            m[k][l][r] = a[36 * (first + MIN(r, count - 1)) + 6 * k + l] + (k == l ? 12 : 0);
-            FOR(r, LANES)
-            m[k][6][r] = b[6 * (first + MIN(r, count - 1)) + k];
+        FOR (k, 6) {
+            FOR (l, 6)
+                FOR (r, LANES)
+                    m[k][l][r] = a[36 * (first + MIN(r, count - 1)) + 6 * k + l] + (k == l ? 12 : 0);
+            FOR (r, LANES)
+                m[k][6][r] = b[6 * (first + MIN(r, count - 1)) + k];
         }
         UNROLL(6)
-        FOR(k, 6)
-        {
+        FOR (k, 6) {
             f64 inverse[LANES];
-            FOR(r, LANES)
-            inverse[r] = 1 / m[k][k][r];
+            FOR (r, LANES)
+                inverse[r] = 1 / m[k][k][r];
             for (int64_t row = k + 1; row < 6; row++) {
                 f64 factor[LANES];
-                FOR(r, LANES)
-                factor[r] = m[row][k][r] * inverse[r];
+                FOR (r, LANES)
+                    factor[r] = m[row][k][r] * inverse[r];
                 for (int64_t l = k + 1; l < 7; l++)
-                    SIMD FOR(r, LANES) m[row][l][r] -= factor[r] * m[k][l][r];
+                    SIMD
+                FOR (r, LANES)
+                    m[row][l][r] -= factor[r] * m[k][l][r];
             }
         }
         for (int64_t k = 5; k >= 0; k--) {
             f64 sum[LANES];
             memcpy(sum, m[k][6], sizeof(sum));
             for (int64_t l = k + 1; l < 6; l++)
-                SIMD FOR(r, LANES) sum[r] -= m[k][l][r] * m[l][6][r];
-            FOR(r, LANES)
-            m[k][6][r] = sum[r] / m[k][k][r];
-            FOR(r, count)
-            x[k][first + r] = m[k][6][r];
+                SIMD
+            FOR (r, LANES)
+                sum[r] -= m[k][l][r] * m[l][6][r];
+            FOR (r, LANES)
+                m[k][6][r] = sum[r] / m[k][k][r];
+            FOR (r, count)
+                x[k][first + r] = m[k][6][r];
         }
     }
 }
@@ -105,8 +104,7 @@ C(sv_cholesky_4)
     OUT(f32, z, 0);
     int64_t n = E(0);
     ROWS_SIMD
-    FOR(i, n)
-    {
+    FOR (i, n) {
         const f32 *m = a + 16 * i;
         f32 *l = z + 16 * i;
         f32 l00 = sqrtf(m[0] + 8), l10 = m[4] / l00, l20 = m[8] / l00, l30 = m[12] / l00;
@@ -130,8 +128,7 @@ C(sv_exponentials)
     OUT(f64, w, 3);
     int64_t n = SIZE;
     ROWS_SIMD
-    FOR(i, n)
-    {
+    FOR (i, n) {
         f64 p = 1, q = 0, r = 0, s = 1, sp = 1, sq = 0, sr = 0, ss = 1;
         UNROLL(12)
         for (int k = 1; k <= 12; k++) {
@@ -154,8 +151,7 @@ C(sv_givens)
     OUT(f32, r, 2);
     int64_t n = SIZE;
     ROWS_SIMD
-    FOR(i, n)
-    {
+    FOR (i, n) {
         f32 a = x[i], b = y[i];
         bool by_b = fabsf(b) > fabsf(a), none = b == 0;
         f32 least = by_b ? a : b, most = by_b ? b : none ? 1 : a, t = least / most, root = sqrtf(1 + t * t);
@@ -175,10 +171,9 @@ C(sv_turned_rows)
     int64_t n = E(0), m = E(1), p = VALUE(i32, 1), q = VALUE(i32, 2) + 16;
     f64 c = cos(VALUE(f64, 3)), s = sin(VALUE(f64, 3));
     PARALLEL_FOR
-    FOR(k, n * m)
-    z[k] = x[k];
-    FOR(j, m)
-    {
+    FOR (k, n * m)
+        z[k] = x[k];
+    FOR (j, m) {
         f64 u = x[p * m + j], v = x[q * m + j];
         z[p * m + j] = c * u + s * v;
         z[q * m + j] = c * v - s * u;
@@ -196,10 +191,11 @@ static void weighted_sums(const f64 *restrict x, const f64 *restrict weight, f64
             int64_t end = m * (id + 1) / count;
             for (int64_t from = m * id / count; from < end; from += 512) {
                 int64_t to = MIN(from + 512, end);
-                FOR(i, n)
-                {
+                FOR (i, n) {
                     f64 w = weight[i];
-                    SIMD for (int64_t j = from; j < to; j++) sum[j] += w * x[i * m + j];
+                    SIMD
+                    for (int64_t j = from; j < to; j++)
+                        sum[j] += w * x[i * m + j];
                 }
             }
         }
@@ -209,14 +205,15 @@ static void weighted_sums(const f64 *restrict x, const f64 *restrict weight, f64
     {
         f64 *own = calloc((size_t)m, sizeof(*own));
         SPLIT_FOR
-        FOR(i, n)
-        {
+        FOR (i, n) {
             f64 w = weight[i];
-            SIMD FOR(j, m) own[j] += w * x[i * m + j];
+            SIMD
+            FOR (j, m)
+                own[j] += w * x[i * m + j];
         }
         CRITICAL
-        FOR(j, m)
-        sum[j] += own[j];
+        FOR (j, m)
+            sum[j] += own[j];
         free(own);
     }
 }
@@ -229,24 +226,26 @@ C(sv_householder)
     int64_t n = E(0), m = E(1);
     f64 *restrict w = malloc((size_t)m * sizeof(*w)), square = 0;
     weighted_sums(x, v, w, n, m);
-    SIMD FOR(i, n) square += v[i] * v[i];
+    SIMD
+    FOR (i, n)
+        square += v[i] * v[i];
     PARALLEL_FOR
-    FOR(i, n)
-    {
+    FOR (i, n) {
         f64 factor = 2 / square * v[i];
-        SIMD FOR(j, m) z[i * m + j] = x[i * m + j] - factor * w[j];
+        SIMD
+        FOR (j, m)
+            z[i * m + j] = x[i * m + j] - factor * w[j];
     }
     free(w);
 }
 
 #define TIMES(T, z, a, v, n)                                                                                           \
     PARALLEL_FOR                                                                                                       \
-    FOR(i, n)                                                                                                          \
-    {                                                                                                                  \
+    FOR (i, n) {                                                                                                       \
         T sum = 0;                                                                                                     \
         PRAGMA(omp simd reduction(+ : sum))                                                                            \
-        FOR(j, n)                                                                                                      \
-        sum += (a)[i * (n) + j] * (v)[j];                                                                              \
+        FOR (j, n)                                                                                                     \
+            sum += (a)[i * (n) + j] * (v)[j];                                                                          \
         (z)[i] = sum;                                                                                                  \
     }
 
@@ -259,14 +258,13 @@ C(sv_power_step)
     f64 square = 0, along = 0;
     TIMES(f64, z, a, v, n)
     PRAGMA(omp simd reduction(+ : square, along))
-    FOR(i, n)
-    {
+    FOR (i, n) {
         square += z[i] * z[i];
         along += z[i] * v[i];
     }
     f64 norm = 1 / sqrt(square);
-    FOR(i, n)
-    z[i] *= norm;
+    FOR (i, n)
+        z[i] *= norm;
     RESULT(f64, 1) = along;
 }
 
@@ -278,16 +276,15 @@ C(sv_power_10)
     int64_t n = E(0);
     f32 *restrict w = malloc((size_t)n * sizeof(*w));
     memcpy(z, v, (size_t)n * sizeof(*z));
-    FOR(round, 10)
-    {
+    FOR (round, 10) {
         TIMES(f32, w, a, z, n)
         f32 square = 0;
         PRAGMA(omp simd reduction(+ : square))
-        FOR(i, n)
-        square += w[i] * w[i];
+        FOR (i, n)
+            square += w[i] * w[i];
         f32 norm = 1 / sqrtf(square);
-        FOR(i, n)
-        z[i] = w[i] * norm;
+        FOR (i, n)
+            z[i] = w[i] * norm;
     }
     free(w);
 }
@@ -306,8 +303,7 @@ C(sv_gram_schmidt)
         int64_t begin = n * id / count, end = n * (id + 1) / count;
         for (int64_t from = begin; from < end; from += 2048) {
             int64_t to = MIN(from + 2048, end);
-            FOR(r, k)
-            {
+            FOR (r, k) {
                 f64 sum = 0;
                 PRAGMA(omp simd reduction(+ : sum))
                 for (int64_t j = from; j < to; j++)
@@ -316,17 +312,18 @@ C(sv_gram_schmidt)
             }
         }
         CRITICAL
-        FOR(r, k)
-        dot[r] += own[r];
+        FOR (r, k)
+            dot[r] += own[r];
         PRAGMA(omp barrier)
         f64 part = 0;
         for (int64_t from = begin; from < end; from += 2048) {
             int64_t to = MIN(from + 2048, end);
             memcpy(z + from, v + from, (size_t)(to - from) * sizeof(*z));
-            FOR(r, k)
-            {
+            FOR (r, k) {
                 f64 d = dot[r];
-                SIMD for (int64_t j = from; j < to; j++) z[j] -= d * q[r * n + j];
+                SIMD
+                for (int64_t j = from; j < to; j++)
+                    z[j] -= d * q[r * n + j];
             }
             PRAGMA(omp simd reduction(+ : part))
             for (int64_t j = from; j < to; j++)
@@ -348,9 +345,9 @@ C(sv_cholesky)
     OUT(f64, z, 0);
     int64_t n = E(0);
     PARALLEL_FOR
-    FOR(i, n)
-    FOR(j, n)
-    z[i * n + j] = j > i ? 0 : a[i * n + j] + (i == j ? (f64)n : 0);
+    FOR (i, n)
+        FOR (j, n)
+            z[i * n + j] = j > i ? 0 : a[i * n + j] + (i == j ? (f64)n : 0);
     PARALLEL
     for (int64_t j = 0; j < n; j++) {
         const f64 *row = z + j * n;
@@ -358,8 +355,8 @@ C(sv_cholesky)
         {
             f64 sum = z[j * n + j];
             PRAGMA(omp simd reduction(- : sum))
-            FOR(k, j)
-            sum -= row[k] * row[k];
+            FOR (k, j)
+                sum -= row[k] * row[k];
             z[j * n + j] = sqrt(sum);
         }
         f64 by = 1 / row[j];
@@ -367,8 +364,8 @@ C(sv_cholesky)
         for (int64_t i = j + 1; i < n; i++) {
             f64 sum = z[i * n + j];
             PRAGMA(omp simd reduction(- : sum))
-            FOR(k, j)
-            sum -= z[i * n + k] * row[k];
+            FOR (k, j)
+                sum -= z[i * n + k] * row[k];
             z[i * n + j] = sum * by;
         }
     }
@@ -391,8 +388,7 @@ C(sv_lu_step)
     const f64 *top = a + p * n;
     f64 by = 1 / top[k];
     PARALLEL_FOR
-    FOR(i, n)
-    {
+    FOR (i, n) {
         const f64 *from = a + (i == k ? p : i == p ? k : i) * n;
         f64 *to = z + i * n;
         if (i <= k) {
@@ -402,7 +398,9 @@ C(sv_lu_step)
         f64 factor = from[k] * by;
         memcpy(to, from, (size_t)k * sizeof(*to));
         to[k] = factor;
-        SIMD for (int64_t j = k + 1; j < n; j++) to[j] = from[j] - factor * top[j];
+        SIMD
+        for (int64_t j = k + 1; j < n; j++)
+            to[j] = from[j] - factor * top[j];
     }
 }
 
@@ -418,8 +416,7 @@ C(sv_lu)
         {
             int64_t p = pivot(z, n, k);
             if (p != k)
-                FOR(j, n)
-                {
+                FOR (j, n) {
                     f64 t = z[k * n + j];
                     z[k * n + j] = z[p * n + j];
                     z[p * n + j] = t;
@@ -431,7 +428,9 @@ C(sv_lu)
         for (int64_t i = k + 1; i < n; i++) {
             f64 *to = z + i * n, factor = to[k] * by;
             to[k] = factor;
-            SIMD for (int64_t j = k + 1; j < n; j++) to[j] -= factor * top[j];
+            SIMD
+            for (int64_t j = k + 1; j < n; j++)
+                to[j] -= factor * top[j];
         }
     }
 }
@@ -442,12 +441,11 @@ C(sv_forward)
     IN(f64, b, 1);
     OUT(f64, x, 0);
     int64_t n = E(0);
-    FOR(i, n)
-    {
+    FOR (i, n) {
         f64 sum = b[i];
         PRAGMA(omp simd reduction(- : sum))
-        FOR(j, i)
-        sum -= a[i * n + j] * x[j];
+        FOR (j, i)
+            sum -= a[i * n + j] * x[j];
         x[i] = sum / (a[i * n + i] + 4);
     }
 }
@@ -462,30 +460,28 @@ C(sv_thomas_rows)
     OUT(f64, z, 0);
     int64_t m = E(0), n = E(1), blocks = (n + LANES - 1) / LANES;
     PARALLEL_FOR
-    FOR(block, blocks)
-    {
+    FOR (block, blocks) {
         int64_t first = MIN(block * LANES, MAX(n - LANES, 0)), count = MIN(LANES, n);
         f64 s[LANES] = {0};
         const f64 *from = d + first * m;
         f64 *to = z + first * m;
         if (count < LANES) {
-            FOR(r, count)
-            {
-                FOR(j, m)
-                to[r * m + j] = s[r] = w[j] * (from[r * m + j] - s[r]);
+            FOR (r, count) {
+                FOR (j, m)
+                    to[r * m + j] = s[r] = w[j] * (from[r * m + j] - s[r]);
                 for (int64_t j = m - 2; j >= 0; j--)
                     to[r * m + j] = s[r] = to[r * m + j] - w[j] * s[r];
             }
             continue;
         }
-        FOR(j, m)
-        UNROLL(LANES)
-        FOR(r, LANES)
-        to[r * m + j] = s[r] = w[j] * (from[r * m + j] - s[r]);
+        FOR (j, m)
+            UNROLL(LANES)
+        FOR (r, LANES)
+            to[r * m + j] = s[r] = w[j] * (from[r * m + j] - s[r]);
         for (int64_t j = m - 2; j >= 0; j--)
             UNROLL(LANES)
-        FOR(r, LANES)
-        to[r * m + j] = s[r] = to[r * m + j] - w[j] * s[r];
+        FOR (r, LANES)
+            to[r * m + j] = s[r] = to[r * m + j] - w[j] * s[r];
     }
 }
 
@@ -504,9 +500,13 @@ C(sv_thomas_columns)
             for (int64_t j = from; j < to; j++)
                 z[j] = w[0] * d[j];
             for (int64_t i = 1; i < m; i++)
-                SIMD for (int64_t j = from; j < to; j++) z[i * n + j] = w[i] * (d[i * n + j] - z[(i - 1) * n + j]);
+                SIMD
+            for (int64_t j = from; j < to; j++)
+                z[i * n + j] = w[i] * (d[i * n + j] - z[(i - 1) * n + j]);
             for (int64_t i = m - 2; i >= 0; i--)
-                SIMD for (int64_t j = from; j < to; j++) z[i * n + j] -= w[i] * z[(i + 1) * n + j];
+                SIMD
+            for (int64_t j = from; j < to; j++)
+                z[i * n + j] -= w[i] * z[(i + 1) * n + j];
         }
     }
 }
@@ -520,23 +520,20 @@ C(sv_thomas_8)
     enum { WIDE = 16 };
     int64_t n = E(0), blocks = (n + WIDE - 1) / WIDE;
     f32 *x[8];
-    FOR(k, 8)
-    x[k] = call->out[k];
+    FOR (k, 8)
+        x[k] = call->out[k];
     PARALLEL_FOR
-    FOR(block, blocks)
-    {
+    FOR (block, blocks) {
         f32 u[8][WIDE], v[8][WIDE];
         int64_t first = MIN(block * WIDE, n - WIDE);
-        FOR(k, 8)
-        {
+        FOR (k, 8) {
             f32 p[WIDE], q[WIDE], r[WIDE], s[WIDE];
-            FOR(l, WIDE)
-            {
+            FOR (l, WIDE) {
                 int64_t at = 8 * (first + l) + k;
                 p[l] = a[at], q[l] = b[at], r[l] = c[at], s[l] = d[at];
             }
-            SIMD FOR(l, WIDE)
-            {
+            SIMD
+            FOR (l, WIDE) {
                 f32 before = k ? u[k - 1][l] : 0, value = k ? v[k - 1][l] : 0;
                 f32 by = 1 / (q[l] + 4 - p[l] * before);
                 u[k][l] = r[l] * by;
@@ -544,8 +541,10 @@ C(sv_thomas_8)
             }
         }
         for (int64_t k = 6; k >= 0; k--)
-            SIMD FOR(l, WIDE) v[k][l] -= u[k][l] * v[k + 1][l];
-        FOR(k, 8)
-        memcpy(x[k] + first, v[k], sizeof(v[k]));
+            SIMD
+        FOR (l, WIDE)
+            v[k][l] -= u[k][l] * v[k + 1][l];
+        FOR (k, 8)
+            memcpy(x[k] + first, v[k], sizeof(v[k]));
     }
 }

@@ -15,8 +15,7 @@ C(sv_pcg)
     OUT(u32, z, 0);
     int64_t n = SIZE;
     ROWS_SIMD
-    FOR(i, n)
-    {
+    FOR (i, n) {
         u64 state = x[i] * 6364136223846793005U + 1442695040888963407U;
         u32 mixed = (u32)((state >> 18 ^ state) >> 27), by = (u32)(state >> 59);
         z[i] = mixed >> by | mixed << (-by & 31);
@@ -27,8 +26,7 @@ C(sv_splitmix_pi)
 {
     int64_t n = SIZE, count = 0;
     PRAGMA(omp parallel for simd schedule(static) reduction(+ : count))
-    FOR(i, n)
-    {
+    FOR (i, n) {
         u64 z = (u64)(i + 1) * 0x9e3779b97f4a7c15U;
         z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
         z = (z ^ z >> 27) * 0x94d049bb133111ebU;
@@ -46,16 +44,15 @@ C(sv_walks)
     enum { WIDE = 64 };
     int64_t n = SIZE, blocks = (n + WIDE - 1) / WIDE;
     PARALLEL_FOR
-    FOR(block, blocks)
-    {
+    FOR (block, blocks) {
         int64_t first = MIN(block * WIDE, n - WIDE);
         u32 s[WIDE];
         i32 at[WIDE] = {0}, most[WIDE] = {0};
-        FOR(l, WIDE)
-        s[l] = x[first + l] | 1;
-        FOR(step, 64)
-        SIMD FOR(l, WIDE)
-        {
+        FOR (l, WIDE)
+            s[l] = x[first + l] | 1;
+        FOR (step, 64)
+            SIMD
+        FOR (l, WIDE) {
             u32 v = s[l];
             v ^= v << 13;
             v ^= v >> 17;
@@ -77,26 +74,23 @@ C(sv_walk_rows)
     enum { WIDE = 8 };
     int64_t n = E(0), m = E(1), blocks = (n + WIDE - 1) / WIDE;
     PARALLEL_FOR
-    FOR(block, blocks)
-    {
+    FOR (block, blocks) {
         int64_t first = MIN(block * WIDE, n - WIDE);
         i32 at[WIDE] = {0}, low[WIDE], high[WIDE];
-        FOR(l, WIDE)
-        {
+        FOR (l, WIDE) {
             low[l] = INT32_MAX;
             high[l] = INT32_MIN;
         }
-        FOR(j, m)
-        UNROLL(WIDE)
-        FOR(l, WIDE)
-        {
+        FOR (j, m)
+            UNROLL(WIDE)
+        FOR (l, WIDE) {
             i32 p = at[l] + (i32)((x[(first + l) * m + j] & 1) * 2) - 1;
             at[l] = p;
             low[l] = MIN(low[l], p);
             high[l] = MAX(high[l], p);
         }
-        FOR(l, WIDE)
-        z[first + l] = MAX(high[l], -low[l]);
+        FOR (l, WIDE)
+            z[first + l] = MAX(high[l], -low[l]);
     }
 }
 
@@ -125,8 +119,7 @@ C(sv_life_packed)
     OUT(u64, z, 0);
     int64_t n = E(0), m = E(1);
     PARALLEL_FOR
-    FOR(i, n)
-    {
+    FOR (i, n) {
         const u64 *row[3] = {x + (i ? i - 1 : n - 1) * m, x + i * m, x + (i < n - 1 ? i + 1 : 0) * m};
         const u64 *a = row[0], *b = row[1], *c = row[2];
         u64 *to = z + i * m;
@@ -151,7 +144,9 @@ C(sv_life_packed)
         to[j] = twos & ~fours & (ones | b[j]);                                                                         \
     }
         LIFE(0, m - 1, 1)
-        SIMD for (int64_t j = 1; j < m - 1; j++) LIFE(j, j - 1, j + 1) LIFE(m - 1, m - 2, 0)
+        SIMD
+        for (int64_t j = 1; j < m - 1; j++)
+            LIFE(j, j - 1, j + 1) LIFE(m - 1, m - 2, 0)
     }
 }
 
@@ -163,8 +158,7 @@ C(sv_bit_transpose)
     u64 *restrict z = call->out[0];
     int64_t n = E(0);
     ROWS_SIMD
-    FOR(i, n)
-    {
+    FOR (i, n) {
         u64 v = x[i], t = (v ^ v >> 7) & 0x00aa00aa00aa00aaU;
         v ^= t ^ t << 7;
         t = (v ^ v >> 14) & 0x0000cccc0000ccccU;
@@ -183,27 +177,24 @@ C(sv_jaccard)
     if (m < 8) { /* eight short rows at once */
         int64_t blocks = (n + 7) / 8;
         PARALLEL_FOR
-        FOR(block, blocks)
-        {
+        FOR (block, blocks) {
             int64_t first = MIN(block * 8, n - 8), both[8] = {0}, any[8] = {0};
-            FOR(j, m)
-            SIMD FOR(l, 8)
-            {
+            FOR (j, m)
+                SIMD
+            FOR (l, 8) {
                 both[l] += __builtin_popcountll(x[(first + l) * m + j] & y[j]);
                 any[l] += __builtin_popcountll(x[(first + l) * m + j] | y[j]);
             }
-            FOR(l, 8)
-            z[first + l] = (f32)both[l] / (f32)any[l];
+            FOR (l, 8)
+                z[first + l] = (f32)both[l] / (f32)any[l];
         }
         return;
     }
     PARALLEL_FOR
-    FOR(i, n)
-    {
+    FOR (i, n) {
         int64_t both = 0, any = 0;
         PRAGMA(omp simd reduction(+ : both, any))
-        FOR(j, m)
-        {
+        FOR (j, m) {
             both += __builtin_popcountll(x[i * m + j] & y[j]);
             any += __builtin_popcountll(x[i * m + j] | y[j]);
         }
@@ -227,16 +218,15 @@ C(sv_bloom_set)
     {
         u32 own[4096] = {0};
         SPLIT_FOR
-        FOR(i, n)
-        UNROLL(3)
-        FOR(k, 3)
-        {
+        FOR (i, n)
+            UNROLL(3)
+        FOR (k, 3) {
             u32 h = hash(x[i], (u32)k);
             own[h >> 5 & 4095] |= 1U << (h & 31);
         }
         CRITICAL
-        FOR(j, 4096)
-        z[j] |= own[j];
+        FOR (j, 4096)
+            z[j] |= own[j];
     }
 }
 
@@ -247,8 +237,7 @@ C(sv_bloom_test)
     OUT(b8, z, 0);
     int64_t n = SIZE;
     ROWS_SIMD
-    FOR(i, n)
-    {
+    FOR (i, n) {
         u32 a = hash(x[i], 0), b = hash(x[i], 1), c = hash(x[i], 2);
         u32 bits = word[a >> 5 & 4095] >> (a & 31) & word[b >> 5 & 4095] >> (b & 31) & word[c >> 5 & 4095] >> (c & 31);
         z[i] = bits & 1;
@@ -265,11 +254,11 @@ C(sv_hash_buckets)
     {
         u32 own[1024] = {0};
         SPLIT_FOR
-        FOR(i, n)
-        own[x[i] * 0x9e3779b97f4a7c15U >> 54]++;
+        FOR (i, n)
+            own[x[i] * 0x9e3779b97f4a7c15U >> 54]++;
         CRITICAL
-        FOR(j, 1024)
-        z[j] += own[j];
+        FOR (j, 1024)
+            z[j] += own[j];
     }
 }
 
@@ -299,8 +288,7 @@ C(sv_morton_back)
     OUT(u16, v, 1);
     int64_t n = SIZE;
     ROWS_SIMD
-    FOR(i, n)
-    {
+    FOR (i, n) {
         u[i] = closed(x[i]);
         v[i] = closed(x[i] >> 1);
     }
@@ -312,8 +300,7 @@ C(sv_pack_5)
     OUT(u8, z, 0);
     int64_t n = E(0) / 8;
     PARALLEL_FOR
-    FOR(i, n)
-    {
+    FOR (i, n) {
         u64 bits;
         memcpy(&bits, x + 8 * i, sizeof(bits));
         bits &= 0x1f1f1f1f1f1f1f1fU;
@@ -328,8 +315,7 @@ static inline void unpack(const u32 *restrict word, u32 *restrict z, int64_t wor
 {
     u64 mask = ((u64)1 << width) - 1;
     ROWS_SIMD
-    FOR(i, n)
-    {
+    FOR (i, n) {
         int64_t bit = i * width, at = bit >> 5;
         u64 both = word[at] | (u64)word[MIN(at + 1, words - 1)] << 32;
         z[i] = (u32)(both >> (bit & 31) & mask);
@@ -350,8 +336,7 @@ C(sv_unpack_any)
 void nb_make_solvers_words(const struct nb_call *call)
 {
     u32 *x = call->in[0];
-    FOR(i, E(0))
-    {
+    FOR (i, E(0)) {
         u32 h = (u32)i * 2654435761U;
         x[i] = (h ^ h >> 13) >> (h >> 7) % 32;
     }
@@ -368,8 +353,7 @@ C(sv_varint_lengths)
     OUT(u8, z, 0);
     int64_t n = SIZE, sum = 0;
     PRAGMA(omp parallel for simd schedule(static) reduction(+ : sum))
-    FOR(i, n)
-    {
+    FOR (i, n) {
         u32 count = bytes_of(x[i]);
         z[i] = (u8)count;
         sum += count;
@@ -391,8 +375,8 @@ C(sv_varint_encode)
         before[id + 1] = k;
         PRAGMA(omp barrier)
         PRAGMA(omp single)
-        FOR(t, count)
-        before[t + 1] += before[t];
+        FOR (t, count)
+            before[t + 1] += before[t];
         u8 *to = z + before[id];
         for (int64_t i = begin; i < end; i++) {
             u32 v = x[i];
@@ -411,12 +395,11 @@ C(sv_hex_dump)
     OUT(u8, z, 0);
     int64_t rows = E(1);
     PARALLEL_FOR
-    FOR(i, rows)
-    {
+    FOR (i, rows) {
         const u8 *from = x + 16 * i;
         u8 *to = z + 48 * i;
-        SIMD FOR(j, 16)
-        {
+        SIMD
+        FOR (j, 16) {
             u8 a = from[j] >> 4, b = from[j] & 15;
             to[3 * j] = (u8)(a + (a < 10 ? '0' : 'a' - 10));
             to[3 * j + 1] = (u8)(b + (b < 10 ? '0' : 'a' - 10));
@@ -443,14 +426,12 @@ C(sv_sieve)
     }
     int64_t blocks = (n + 32767) / 32768;
     PARALLEL_FOR
-    FOR(block, blocks)
-    {
+    FOR (block, blocks) {
         int64_t begin = block * 32768, end = MIN(begin + 32768, n);
         memset(z + begin, 1, (size_t)(end - begin));
         if (block == 0)
             z[0] = z[1] = false;
-        FOR(k, count)
-        {
+        FOR (k, count) {
             int64_t p = prime[k], from = MAX(p * p, (begin + p - 1) / p * p);
             for (int64_t i = from; i < end; i += p)
                 z[i] = false;
@@ -464,8 +445,7 @@ C(sv_primes_trial)
     OUT(b8, z, 0);
     int64_t n = SIZE;
     PARALLEL_FOR
-    FOR(i, n)
-    {
+    FOR (i, n) {
         u32 v = (x[i] & 0xffff) | 1, d = 3;
         while (d * d <= v && v % d != 0)
             d += 2;
@@ -488,8 +468,7 @@ C(sv_modular_powers)
     OUT(u32, z, 0);
     int64_t n = SIZE;
     ROWS_SIMD
-    FOR(i, n)
-    {
+    FOR (i, n) {
         i64 result = 1, base = reduced(x[i]), e = (i64)(y[i] & 0xffff);
         UNROLL(16)
         for (int k = 0; k < 16; k++) {
@@ -504,8 +483,7 @@ C(sv_modular_powers)
 
 static inline u32 add_words(const u32 *x, const u32 *y, u32 *z, int64_t n, u32 carry)
 {
-    FOR(i, n)
-    {
+    FOR (i, n) {
         u64 sum = (u64)x[i] + y[i] + carry;
         if (z)
             z[i] = (u32)sum;
@@ -550,6 +528,6 @@ C(sv_big_add_rows)
     OUT(u32, z, 0);
     int64_t n = E(0), m = E(1);
     PARALLEL_FOR
-    FOR(i, n)
-    add_words(x + i * m, y + i * m, z + i * m, m, 0);
+    FOR (i, n)
+        add_words(x + i * m, y + i * m, z + i * m, m, 0);
 }

@@ -14,8 +14,8 @@ void nb_make_solvers_rows(const struct nb_call *call);
 void nb_make_solvers_offsets(const struct nb_call *call)
 {
     i64 *offset = call->in[0], count = E(0);
-    FOR(k, count)
-    offset[k] = (k - count / 2) * (k - count / 2) * (k < count / 2 ? -11 : 11);
+    FOR (k, count)
+        offset[k] = (k - count / 2) * (k - count / 2) * (k < count / 2 ? -11 : 11);
 }
 
 C(sv_diagonals)
@@ -26,14 +26,14 @@ C(sv_diagonals)
     OUT(f64, z, 0);
     int64_t count = E(0), n = E(1), blocks = (n + 1023) / 1024;
     PARALLEL_FOR
-    FOR(block, blocks)
-    {
+    FOR (block, blocks) {
         int64_t begin = block * 1024, end = MIN(begin + 1024, n);
         memset(z + begin, 0, (size_t)(end - begin) * sizeof(*z));
-        FOR(d, count)
-        {
+        FOR (d, count) {
             int64_t by = offset[d], from = MAX(begin, -by), to = MIN(end, n - by);
-            SIMD for (int64_t i = from; i < to; i++) z[i] += a[d * n + i] * x[i + by];
+            SIMD
+            for (int64_t i = from; i < to; i++)
+                z[i] += a[d * n + i] * x[i + by];
         }
     }
 }
@@ -47,24 +47,22 @@ C(sv_ell)
     int64_t n = E(0), k = E(1), blocks = (n + 15) / 16;
     if (k < 16) { /* sixteen short rows at once */
         PARALLEL_FOR
-        FOR(block, blocks)
-        {
+        FOR (block, blocks) {
             int64_t first = MIN(block * 16, n - 16);
             f32 sum[16] = {0};
-            FOR(j, k)
-            FOR(l, 16)
-            sum[l] += value[(first + l) * k + j] * x[column[(first + l) * k + j]];
+            FOR (j, k)
+                FOR (l, 16)
+                    sum[l] += value[(first + l) * k + j] * x[column[(first + l) * k + j]];
             memcpy(z + first, sum, sizeof(sum));
         }
         return;
     }
     PARALLEL_FOR
-    FOR(i, n)
-    {
+    FOR (i, n) {
         f32 sum = 0;
         PRAGMA(omp simd reduction(+ : sum))
-        FOR(j, k)
-        sum += value[i * k + j] * x[column[i * k + j]];
+        FOR (j, k)
+            sum += value[i * k + j] * x[column[i * k + j]];
         z[i] = sum;
     }
 }
@@ -77,12 +75,13 @@ C(sv_ell_columns)
     OUT(f32, z, 0);
     int64_t n = E(0), k = E(1), blocks = (n + 1023) / 1024;
     PARALLEL_FOR
-    FOR(block, blocks)
-    {
+    FOR (block, blocks) {
         int64_t begin = block * 1024, end = MIN(begin + 1024, n);
         memset(z + begin, 0, (size_t)(end - begin) * sizeof(*z));
-        FOR(j, k)
-        SIMD for (int64_t i = begin; i < end; i++) z[i] += value[j * n + i] * x[column[j * n + i]];
+        FOR (j, k)
+            SIMD
+        for (int64_t i = begin; i < end; i++)
+            z[i] += value[j * n + i] * x[column[j * n + i]];
     }
 }
 
@@ -93,14 +92,13 @@ C(sv_ell_columns)
     {                                                                                                                  \
         f64 *own = omp_get_thread_num() ? calloc((size_t)(n), sizeof(*own)) : z;                                       \
         SPLIT_FOR                                                                                                      \
-        FOR(e, count)                                                                                                  \
-        {                                                                                                              \
+        FOR (e, count) {                                                                                               \
             __VA_ARGS__                                                                                                \
         }                                                                                                              \
         if (own != z) {                                                                                                \
             CRITICAL                                                                                                   \
-            FOR(i, n)                                                                                                  \
-            z[i] += own[i];                                                                                            \
+            FOR (i, n)                                                                                                 \
+                z[i] += own[i];                                                                                        \
             free(own);                                                                                                 \
         }                                                                                                              \
     }
@@ -119,8 +117,8 @@ C(sv_coo)
 void nb_make_solvers_rows(const struct nb_call *call)
 {
     i64 *begin = call->in[1], rows = E(0), entries = E(2), mean = entries / rows;
-    FOR(i, rows)
-    begin[i] = i * mean + (i % 2 ? mean / 2 : 0);
+    FOR (i, rows)
+        begin[i] = i * mean + (i % 2 ? mean / 2 : 0);
     begin[rows] = entries;
 }
 
@@ -146,15 +144,15 @@ C(sv_toeplitz)
     OUT(f32, z, 0);
     int64_t n = E(1), blocks = (n + 63) / 64;
     PARALLEL_FOR
-    FOR(block, blocks)
-    {
+    FOR (block, blocks) {
         int64_t begin = MIN(block * 64, n - 64);
         f32 sum[64] = {0};
-        FOR(j, n)
-        {
+        FOR (j, n) {
             const f32 *from = t + begin + n - 1 - j;
             f32 by = x[j];
-            SIMD FOR(l, 64) sum[l] += by * from[l];
+            SIMD
+            FOR (l, 64)
+                sum[l] += by * from[l];
         }
         memcpy(z + begin, sum, sizeof(sum));
     }
@@ -185,16 +183,14 @@ C(sv_vandermonde)
     OUT(f64, z, 0);
     int64_t n = E(0), m = E(1), blocks = (n + LANES - 1) / LANES;
     PARALLEL_FOR
-    FOR(block, blocks)
-    {
+    FOR (block, blocks) {
         int64_t first = MIN(block * LANES, n - LANES);
         f64 power[LANES];
-        FOR(r, LANES)
-        power[r] = 1;
-        FOR(j, m)
-        UNROLL(LANES)
-        FOR(r, LANES)
-        {
+        FOR (r, LANES)
+            power[r] = 1;
+        FOR (j, m)
+            UNROLL(LANES)
+        FOR (r, LANES) {
             z[(first + r) * m + j] = power[r];
             power[r] *= x[first + r];
         }
@@ -205,25 +201,23 @@ C(sv_vandermonde)
 #define POINTS(n, m, T, begin, step, end)                                                                              \
     int64_t blocks = ((n) + 31) / 32;                                                                                  \
     PARALLEL_FOR                                                                                                       \
-    FOR(block, blocks)                                                                                                 \
-    {                                                                                                                  \
+    FOR (block, blocks) {                                                                                              \
         int64_t first = MIN(block * 32, MAX((n)-32, 0)), lanes = MIN(32, n);                                           \
-        T v[32] = {0}, a[32], b[32], sum[32];                                                                         \
-        FOR(l, lanes)                                                                                                  \
-        v[l] = x[first + l];                                                                                           \
-        FOR(l, 32)                                                                                                     \
-        {                                                                                                              \
+        T v[32] = {0}, a[32], b[32], sum[32];                                                                          \
+        (void)b, (void)sum;                                                                                            \
+        FOR (l, lanes)                                                                                                 \
+            v[l] = x[first + l];                                                                                       \
+        FOR (l, 32) {                                                                                                  \
             begin;                                                                                                     \
         }                                                                                                              \
-        FOR(k, m)                                                                                                      \
-        {                                                                                                              \
-            SIMD FOR(l, 32)                                                                                            \
-            {                                                                                                          \
+        FOR (k, m) {                                                                                                   \
+            SIMD                                                                                                       \
+            FOR (l, 32) {                                                                                              \
                 step;                                                                                                  \
             }                                                                                                          \
         }                                                                                                              \
-        FOR(l, lanes)                                                                                                  \
-        z[first + l] = end;                                                                                            \
+        FOR (l, lanes)                                                                                                 \
+            z[first + l] = end;                                                                                        \
     }
 
 C(sv_long_polynomial)
@@ -263,12 +257,11 @@ C(sv_simpson)
     OUT(f64, z, 0);
     int64_t n = SIZE, blocks = (n + 31) / 32;
     PARALLEL_FOR
-    FOR(block, blocks)
-    {
+    FOR (block, blocks) {
         int64_t first = MIN(block * 32, n - 32);
         f64 sum[32], from[32], h[32];
-        SIMD FOR(l, 32)
-        {
+        SIMD
+        FOR (l, 32) {
             f64 p = a[first + l], q = b[first + l];
             from[l] = p;
             h[l] = (q - p) / 32;
@@ -276,14 +269,14 @@ C(sv_simpson)
         }
         for (int k = 1; k < 32; k++) {
             f64 weight = k & 1 ? 4 : 2;
-            SIMD FOR(l, 32)
-            {
+            SIMD
+            FOR (l, 32) {
                 f64 x = from[l] + h[l] * k;
                 sum[l] += weight * exp(-x * x);
             }
         }
-        FOR(l, 32)
-        z[first + l] = h[l] * sum[l] / 3;
+        FOR (l, 32)
+            z[first + l] = h[l] * sum[l] / 3;
     }
 }
 
@@ -294,8 +287,7 @@ C(sv_gauss)
     OUT(f64, z, 0);
     int64_t n = SIZE;
     ROWS_SIMD
-    FOR(i, n)
-    {
+    FOR (i, n) {
         f64 c = 0.5 * (a[i] + b[i]), h = 0.5 * (b[i] - a[i]);
         f64 p = 0.5384693101056831 * h, q = 0.9061798459386640 * h;
         f64 u = c + p, v = c - p, w = c + q, y = c - q;

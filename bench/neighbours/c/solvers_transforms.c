@@ -13,18 +13,18 @@ C(sv_fir_q15)
     enum { WIDE = 256 };
     int64_t m = E(1), k = E(2), blocks = (k + WIDE - 1) / WIDE;
     PARALLEL_FOR
-    FOR(block, blocks)
-    {
+    FOR (block, blocks) {
         int64_t begin = MIN(block * WIDE, k - WIDE);
         i32 sum[WIDE] = {0};
-        FOR(t, m)
-        {
+        FOR (t, m) {
             i32 by = w[t];
             const i16 *from = x + begin + t;
-            SIMD FOR(l, WIDE) sum[l] += by * from[l];
+            SIMD
+            FOR (l, WIDE)
+                sum[l] += by * from[l];
         }
-        SIMD FOR(l, WIDE)
-        {
+        SIMD
+        FOR (l, WIDE) {
             i32 s = (i32)((u32)sum[l] + (1U << 14)) >> 15;
             z[begin + l] = (i16)MAX(MIN(s, 32767), -32768);
         }
@@ -38,8 +38,7 @@ C(sv_saturating_add)
     OUT(i16, z, 0);
     int64_t n = SIZE;
     ROWS_SIMD
-    FOR(i, n)
-    {
+    FOR (i, n) {
         i32 s = x[i] + y[i];
         z[i] = (i16)(s > 32767 ? 32767 : s < -32768 ? -32768 : s);
     }
@@ -54,28 +53,25 @@ C(sv_complex_products)
     OUT(f32, w, 1);
     int64_t n = E(0), m = E(1);
     PARALLEL_FOR
-    FOR(i, n)
-    {
+    FOR (i, n) {
         enum { WIDE = 16 };
         const f32 *p = x + i * m, *q = y + i * m;
         f32 a[WIDE], b[WIDE], re = 1, im = 0;
         int64_t whole = m >= 2 * WIDE ? m / WIDE * WIDE : 0;
         if (whole) {
-            FOR(l, WIDE)
-            {
+            FOR (l, WIDE) {
                 a[l] = p[l];
                 b[l] = q[l];
             }
             for (int64_t j = WIDE; j < whole; j += WIDE)
-                SIMD FOR(l, WIDE)
-                {
-                    f32 c = a[l] * p[j + l] - b[l] * q[j + l];
-                    b[l] = a[l] * q[j + l] + b[l] * p[j + l];
-                    a[l] = c;
-                }
+                SIMD
+            FOR (l, WIDE) {
+                f32 c = a[l] * p[j + l] - b[l] * q[j + l];
+                b[l] = a[l] * q[j + l] + b[l] * p[j + l];
+                a[l] = c;
+            }
             for (int64_t half = WIDE / 2; half; half /= 2)
-                FOR(l, half)
-                {
+                FOR (l, half) {
                     f32 c = a[l] * a[l + half] - b[l] * b[l + half];
                     b[l] = a[l] * b[l + half] + b[l] * a[l + half];
                     a[l] = c;
@@ -111,8 +107,7 @@ C(sv_walsh_stage)
     if (h < 16) {
         PARALLEL_FOR
         for (int64_t from = 0; from < n; from += 2 * h)
-            FOR(l, h)
-            {
+            FOR (l, h) {
                 i32 a = x[from + l], b = x[from + l + h];
                 z[from + l] = a + b;
                 z[from + l + h] = a - b;
@@ -120,11 +115,10 @@ C(sv_walsh_stage)
         return;
     }
     PARALLEL_FOR
-    FOR(k, n / 32)
-    {
+    FOR (k, n / 32) {
         int64_t at = 16 * k, from = (at >> shift) * 2 * h + (at & (h - 1));
-        SIMD FOR(l, 16)
-        {
+        SIMD
+        FOR (l, 16) {
             i32 a = x[from + l], b = x[from + l + h];
             z[from + l] = a + b;
             z[from + l + h] = a - b;
@@ -138,8 +132,7 @@ C(sv_walsh_256)
     OUT(f32, z, 0);
     int64_t n = E(0);
     PARALLEL_FOR
-    FOR(i, n)
-    {
+    FOR (i, n) {
         f32 row[256];
         memcpy(row, x + 256 * i, sizeof(row));
         walsh_pairs(row, row, 256, 1);
@@ -160,8 +153,7 @@ C(sv_haar_back)
     OUT(f32, z, 0);
     int64_t n = E(0) * E(1);
     ROWS_SIMD
-    FOR(i, n)
-    {
+    FOR (i, n) {
         z[2 * i] = (low[i] + high[i]) * 0.70710678f;
         z[2 * i + 1] = (low[i] - high[i]) * 0.70710678f;
     }
@@ -176,11 +168,10 @@ C(sv_haar_2d)
     OUT(f32, s, 3);
     int64_t m = E(1), k = E(2), l = E(3);
     PARALLEL_FOR
-    FOR(i, k)
-    {
+    FOR (i, k) {
         const f32 *top = x + 2 * i * m, *below = top + m;
-        SIMD FOR(j, l)
-        {
+        SIMD
+        FOR (j, l) {
             f32 a = top[2 * j], b = top[2 * j + 1], c = below[2 * j], d = below[2 * j + 1];
             p[i * l + j] = 0.5f * (a + b + c + d);
             q[i * l + j] = 0.5f * (a - b + c - d);
