@@ -44,6 +44,7 @@ enum { NB_SIZES = 8 };
     X(fields)                                                                                                          \
     X(imaging)                                                                                                         \
     X(solvers)                                                                                                         \
+    X(learning)                                                                                                        \
     X(independent)                                                                                                     \
     X(compute)                                                                                                         \
     X(equal)
