@@ -530,7 +530,7 @@ void cg_let(cg *g, const k_stmt *s)
         define_alone(g, s, let_on_lane);
         return;
     }
-    if (narrowed_index(g, s) || let_index(g, s))
+    if (cg_let_line(g, s) || narrowed_index(g, s) || let_index(g, s))
         return;
     cg_ref saturated = cg_saturated(g, s);
     if (saturated) {

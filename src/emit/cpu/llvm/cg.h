@@ -23,6 +23,8 @@ typedef struct cg_value {
     cg_ref v, step;
     cg_ref slot;  /* variables: an alloca that holds `v` */
     cg_ref first; /* bool, i64: it holds in so many lanes, the first ones; NULL: not known */
+    cg_ref line, same; /* of a division, i64, i1: where `same` holds all lanes are in one line, and this is lane 0's
+                          number of it, or place in it (lines.c); NULL: not known */
     bool limit;   /* bool: the first lanes are on one side of it, the others on the other */
     uint8_t form;
     uint16_t depth; /* variables: nesting of masks at the DECL */
@@ -345,6 +347,13 @@ cg_ref cg_gather(cg *g, k_mem m, cg_ref index, cg_ref mask);
 void cg_scatter(cg *g, cg_ref vector, cg_ref pointers, unsigned align); /* of the lanes that are on */
 void cg_load(cg *g, k_ref id);
 cg_ref cg_load_table(cg *g, k_mem m, cg_ref index); /* table.c: NULL if the memory does not lie in registers */
+/* lines.c. Defines the result of a division if its lanes may stay in one line of an array; */
+bool cg_let_line(cg *g, const k_stmt *s);
+/* what is read at sums of such results, `gathered` where lanes do not; NULL: the index is none. */
+typedef cg_ref cg_load_at(cg *g, const k_stmt *s);
+cg_ref cg_load_line(cg *g, const k_stmt *s, cg_load_at *gathered);
+/* One element, or as many as `type` has, for the lanes that are on. */
+cg_ref cg_load_stretch(cg *g, k_mem m, cg_ref index, LLVMTypeRef type);
 cg_ref cg_load_pieces(cg *g, const k_stmt *s); /* pieces.c: NULL if the index is no row in pieces */
 /* offsets.c: the elements that are known constants away from what all lanes share; NULL: they are not. */
 cg_ref cg_load_offsets(cg *g, const k_stmt *s);

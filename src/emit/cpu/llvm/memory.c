@@ -418,15 +418,29 @@ static cg_ref load_one(cg *g, LLVMTypeRef type, cg_ref pointer, unsigned align)
     return cg_phi2(g, x, read, cg_zero(type), here);
 }
 
+cg_ref cg_load_stretch(cg *g, k_mem m, cg_ref index, LLVMTypeRef type)
+{
+    cg_ref pointer = cg_element(g, m, index);
+    return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? load_contiguous(g, type, pointer, cg_alignment(g, m))
+                                                       : load_one(g, type, pointer, cg_alignment(g, m));
+}
+
+static cg_ref load_gathered(cg *g, const k_stmt *s)
+{
+    cg_ref index = cg_index_vec(g, s->in[0]), from_table = cg_load_table(g, s->mem, index);
+    return from_table ? from_table : cg_gather(g, s->mem, index, g->mask.on);
+}
+
 static cg_ref load_any(cg *g, const k_stmt *s, cg_ref index)
 {
     cg_ref pieces = index || g->k->mem.at[s->mem].every ? NULL : cg_load_pieces(g, s);
     pieces = pieces || index ? pieces : cg_load_offsets(g, s);
     pieces = pieces || index ? pieces : cg_load_spread(g, s);
+    pieces = pieces || index ? pieces : cg_load_line(g, s, load_gathered);
     if (pieces)
         return pieces;
     if (!index)
-        index = cg_index_vec(g, s->in[0]);
+        return load_gathered(g, s);
     cg_ref from_table = cg_load_table(g, s->mem, index);
     return from_table ? from_table : cg_gather(g, s->mem, index, g->mask.on);
 }
