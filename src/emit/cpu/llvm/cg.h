@@ -352,6 +352,10 @@ bool cg_let_line(cg *g, const k_stmt *s);
 /* what is read at sums of such results, `gathered` where lanes do not; NULL: the index is none. */
 typedef cg_ref cg_load_at(cg *g, const k_stmt *s);
 cg_ref cg_load_line(cg *g, const k_stmt *s, cg_load_at *gathered);
+/* near.c: what is read at an index that is computed, and near in all lanes, `gathered` else; NULL: it is none. */
+cg_ref cg_load_near(cg *g, const k_stmt *s, cg_load_at *gathered);
+/* table.c: elements of a table in one, two or four registers (of bytes), as integers of `size` bytes. */
+cg_ref cg_look_up(cg *g, unsigned size, unsigned tables, const cg_ref *table, cg_ref index);
 /* One element, or as many as `type` has, for the lanes that are on. */
 cg_ref cg_load_stretch(cg *g, k_mem m, cg_ref index, LLVMTypeRef type);
 cg_ref cg_load_pieces(cg *g, const k_stmt *s); /* pieces.c: NULL if the index is no row in pieces */

@@ -427,8 +427,7 @@ cg_ref cg_load_stretch(cg *g, k_mem m, cg_ref index, LLVMTypeRef type)
 
 static cg_ref load_gathered(cg *g, const k_stmt *s)
 {
-    cg_ref index = cg_index_vec(g, s->in[0]), from_table = cg_load_table(g, s->mem, index);
-    return from_table ? from_table : cg_gather(g, s->mem, index, g->mask.on);
+    return cg_gather(g, s->mem, cg_index_vec(g, s->in[0]), g->mask.on);
 }
 
 static cg_ref load_any(cg *g, const k_stmt *s, cg_ref index)
@@ -439,10 +438,9 @@ static cg_ref load_any(cg *g, const k_stmt *s, cg_ref index)
     pieces = pieces || index ? pieces : cg_load_line(g, s, load_gathered);
     if (pieces)
         return pieces;
-    if (!index)
-        return load_gathered(g, s);
-    cg_ref from_table = cg_load_table(g, s->mem, index);
-    return from_table ? from_table : cg_gather(g, s->mem, index, g->mask.on);
+    cg_ref at = index ? index : cg_index_vec(g, s->in[0]), from_table = cg_load_table(g, s->mem, at);
+    cg_ref near = from_table || index ? from_table : cg_load_near(g, s, load_gathered);
+    return near ? near : cg_gather(g, s->mem, at, g->mask.on);
 }
 
 static cg_ref load_step_whole(cg *g, ir_type t, cg_ref pointer, int64_t step)

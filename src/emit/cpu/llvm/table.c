@@ -47,7 +47,7 @@ static cg_ref table_at(cg *g, k_mem m, unsigned size, unsigned first)
     return table;
 }
 
-static cg_ref look_up(cg *g, unsigned size, unsigned tables, const cg_ref *table, cg_ref index)
+cg_ref cg_look_up(cg *g, unsigned size, unsigned tables, const cg_ref *table, cg_ref index)
 {
     static const char *const of_one[] = {"qi", "hi", "si", "di"}, *const of_two[] = {"qi", "hi", "d", "q"};
     unsigned log = 0;
@@ -82,7 +82,7 @@ cg_ref cg_load_table(cg *g, k_mem m, cg_ref index)
                        : LLVMBuildIntCast2(g->b, index, narrow, false, ""); /* the higher bits of an index are 0 */
     unsigned parts = 0;
     for (unsigned at = 0; at < lanes; at += width)
-        part[parts++] = look_up(g, size, tables, table, cg_lanes_from(g, small, at, width));
+        part[parts++] = cg_look_up(g, size, tables, table, cg_lanes_from(g, small, at, width));
     cg_ref all = cg_lanes_from(g, cg_joined(g, parts, part), 0, lanes);
     return LLVMBuildBitCast(g->b, all, LLVMVectorType(cg_stored(g, (ir_type)memory->type), lanes), "");
 }
