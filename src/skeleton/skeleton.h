@@ -80,6 +80,7 @@ typedef struct sk_cluster {
     bool whole_reads;       /* some of it is another element wherever the loop is */
     bool rows_together;     /* short rows may be folded several at a time: there is little to compute, and nothing fails */
     bool columns;           /* what a row reads lies further apart than what its neighbours read */
+    bool own_rows;          /* all that is read are the rows' own elements, one row behind the other */
     bool either;            /* what its neighbours read lies as close together */
     bool windows;           /* neighbours in the last dimension of the result read neighbours, and rows overlap */
     uint8_t beside;         /* how many dimensions of the result, the last ones, are one run in all that is read */

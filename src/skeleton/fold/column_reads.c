@@ -204,6 +204,23 @@ static bool overlaps(sk_lower *lw, const opt_ids *ids)
     return found;
 }
 
+/* Are all reads that are not the same everywhere at the element's own number? */
+static bool reads_own(sk_lower *lw, const opt_ids *ids)
+{
+    const ir_program *p = lw->l->ir;
+    bool own = false;
+    for (uint32_t i = 0; i < ids->n; i++) {
+        const ir_node n = *ir_at(p, ids->at[i]);
+        for (uint32_t k = 0; k < n.n && n.kind == IR_READ; k++) {
+            ir_id index = p->arg.at[n.args + k];
+            if (index != lw->at.linear && ir_at(p, index)->scope)
+                return false;
+            own |= index == lw->at.linear;
+        }
+    }
+    return own;
+}
+
 bool sk_folds_columns(sk_cluster *c, arena *a)
 {
     if (c->loop->rank < 2)
@@ -223,6 +240,7 @@ bool sk_folds_columns(sk_cluster *c, arena *a)
     uint32_t far = far_reads(&along, &ids) + far_reads(&flat, &ids);
     uint32_t apart = far_reads(&across, &ids);
     c->either = !s.stored.term.n && !apart && !far;
+    c->own_rows = reads_own(&lw, &ids);
     c->windows = !s.stored.term.n && !apart && light(&lw, &ids) && (c->either || overlaps(&lw, &ids));
     if (s.stored.term.n || (apart >= far && !c->either))
         return false;

@@ -32,8 +32,8 @@ static bool stores_elements(const l_cluster *c)
     return false;
 }
 
-/* Lanes that have all rows of a block read elements far apart where each row has elements of its own; where what they read
- * is small, what several rows read is read once, but blocks of three need no permutations. */
+/* Lanes that have all rows of a block read elements far apart where each row has elements of its own; where what they
+ * read is small, what several rows read is read once, but blocks of three need no permutations. */
 bool sk_rows_in_blocks(const sk_call *x)
 {
     enum { FEW = 4, FAR = 16 };
@@ -66,7 +66,7 @@ bool sk_launch_fold_beside(const sk_call *x, sk_geometry *g)
         places *= extent[i];
     if (lanes < FEWEST || rows * length > MOST_ELEMENTS || !places)
         return false;
-    if (sk_rows_in_blocks(x))
+    if (sk_rows_in_blocks(x) || (rows == 1 && c->own_rows)) /* rows alone, whatever dimensions they lie in */
         return false;
     int64_t piece = sk_piece_elements(x, x->rows * length);
     int64_t share = piece / (rows * length) / UNIT * UNIT, width = share < UNIT ? UNIT : share;
