@@ -18,7 +18,9 @@ typedef struct held { /* a block of the loop's, which so many components of the 
 typedef struct slot { /* a component of an array */
     void *block;
     const void *host; /* the same elements in host memory; NULL: they are not there */
-    held *held;       /* NULL: it belongs to somebody else */
+    held *held;       /* NULL: it belongs to somebody else, */
+    size_t *granted;  /* who lets go of it if that is not NULL: then what was granted is taken from there; */
+    bool stays;       /* or it stays as it is to the end of the call or round */
     int64_t extent[IR_MAX_RANK];
 } slot;
 
@@ -83,6 +85,21 @@ static slot share(slot s)
 
 /* --- what a round gets --- */
 
+/* What was granted for a component of an input of the control that nobody needs afterwards; NULL: it is not ours. */
+static size_t *granted_for(const looped *l, uint32_t input, uint32_t component)
+{
+    run *c = l->c;
+    const uint32_t buffer = l->p->input.at[input] + component;
+    const plan_buffer *b = &c->plan->buffer.at[buffer];
+    size_t *granted = b->place != PLAN_INPUT ? &c->granted[buffer] : c->within ? c->in[b->port].given : NULL;
+    return l->p->dies[input] && granted && *granted ? granted : NULL;
+}
+
+static bool is_loop(const looped *l)
+{
+    return l->of->form == IR_WHILE || l->of->form == IR_REPEAT;
+}
+
 /* A component of an input of the control, as this call has it. */
 static bool outer_slot(looped *l, uint32_t input, uint32_t component, slot *out)
 {
@@ -95,6 +112,8 @@ static bool outer_slot(looped *l, uint32_t input, uint32_t component, slot *out)
         return false;
     out->block = c->data[buffer];
     out->host = c->host[buffer];
+    out->granted = is_loop(l) ? NULL : granted_for(l, input, component);
+    out->stays = b->place == PLAN_INPUT && !(c->in[b->port].given && *c->in[b->port].given);
     for (unsigned d = 0; d < s->rank; d++)
         out->extent[d] = b->place == PLAN_INPUT ? c->in[b->port].extent[d] : host_i64(c->value, s->extent[d]);
     return true;
@@ -108,16 +127,20 @@ static bool input_slot(looped *l, const ir_region *r, uint32_t input, uint32_t c
     return true;
 }
 
-/* Is nobody left who needs this component of the state, input number `input` of the region, when the round is over? */
-static bool goes_with_round(const looped *l, const ir_region *r, uint32_t input, const slot *s)
+/* What was granted for this component of input number `input` of the region, if nobody is left who needs it when the
+ * round is over; NULL: somebody is. */
+static size_t *goes_with_round(const looped *l, const ir_region *r, uint32_t input, const slot *s)
 {
-    const bool changes = l->of->form == IR_REPEAT || (l->of->form == IR_WHILE && r != &l->of->region[0]);
-    if (!changes || input >= l->of->states || !s->held || s->held->users != 1)
-        return false;
-    for (uint32_t k = 0; k < l->of->parts; k++)
+    const bool condition = l->of->form == IR_WHILE, changes = !condition || r != &l->of->region[0];
+    const bool state = is_loop(l) && input < l->of->states && s->held && s->held->users == 1;
+    size_t *granted = state ? &s->held->granted : s->granted;
+    for (uint32_t k = 0; k < l->of->parts + condition && changes && granted; k++)
         if (r->result[k] == (IR_PASSED | input))
-            return false;
-    return true;
+            granted = NULL;
+    for (uint32_t i = 0; i < r->program->input.n && granted && !state; i++)
+        if (i != input && r->source[i] == r->source[input])
+            granted = NULL;
+    return changes ? granted : NULL;
 }
 
 static bool prepare_round(looped *l, arena *a, const ir_region *r, round_call *x)
@@ -146,7 +169,7 @@ static bool prepare_round(looped *l, arena *a, const ir_region *r, round_call *x
             in->block = s.block;
             in->data = s.host;
             in->needed = true;
-            in->given = goes_with_round(l, r, i, &s) ? &s.held->granted : NULL;
+            in->given = goes_with_round(l, r, i, &s);
             memcpy(in->extent, s.extent, sizeof(in->extent));
             size_of_array(ir_type_size(info->type[k]), info->rank, s.extent, &bytes);
             x->bytes += bytes;
@@ -554,6 +577,16 @@ static bool hand_over(looped *l, uint32_t buffer, slot *s)
         s->held = NULL;
         return true;
     }
+    if (s->granted && *s->granted) {
+        c->data[buffer] = s->block;
+        c->granted[buffer] = *s->granted;
+        *s->granted = 0;
+        return true;
+    }
+    if (s->stays && b->place == PLAN_TEMPORARY) {
+        c->data[buffer] = s->block;
+        return true;
+    }
     c->data[buffer] = run_take(c, bytes, b->site, &c->granted[buffer]);
     if (!c->data[buffer])
         return false;
@@ -566,13 +599,12 @@ static bool hand_over(looped *l, uint32_t buffer, slot *s)
 /* The memory of an initial state that nobody else needs becomes the loop's. */
 static void take_over(looped *l, uint32_t input, uint32_t component, slot *s)
 {
-    run *c = l->c;
-    const uint32_t buffer = l->p->input.at[input] + component;
-    if (!l->p->dies[input] || !c->granted[buffer])
+    size_t *granted = granted_for(l, input, component);
+    if (!granted)
         return;
-    s->held = hold(l, c->data[buffer], c->granted[buffer]);
-    c->data[buffer] = NULL;
-    c->granted[buffer] = 0;
+    s->held = hold(l, s->block, *granted);
+    l->c->data[l->p->input.at[input] + component] = NULL;
+    *granted = 0;
 }
 
 static bool hand_over_all(looped *l)
