@@ -56,6 +56,10 @@ typedef struct looped { /* a control that is run */
     bool open;
 } looped;
 
+typedef struct round_room { /* memory for a round's arena that no round has */
+    struct round_room *next;
+} round_room;
+
 enum { ROUND_MEMORY = 8192 };
 
 /* --- blocks --- */
@@ -353,7 +357,12 @@ static bool call_program(looped *l, arena *a, round_call *x, uint32_t region)
     if (l->there)
         give_memory(l, x, r->plan);
     run *inner = arena_new(a, *inner);
-    *inner = (run){.r = r, .root = c->root, .within = l->p, .given_dim = x->dim, .plan = r->plan, .arena = a};
+    inner->r = r;
+    inner->root = c->root;
+    inner->within = l->p;
+    inner->given_dim = x->dim;
+    inner->plan = r->plan;
+    inner->arena = a;
     inner->in = x->in;
     inner->out = x->out;
     inner->queue = c->queue;
@@ -678,6 +687,21 @@ static bool run_loop(looped *l)
     return good;
 }
 
+static void *take_room(run *root)
+{
+    round_room *r = root->rooms;
+    if (r)
+        root->rooms = r->next;
+    return r ? r : arena_alloc(root->arena, ROUND_MEMORY);
+}
+
+static void give_room(run *root, void *memory)
+{
+    round_room *r = memory;
+    r->next = root->rooms;
+    root->rooms = r;
+}
+
 bool run_control_step(run *c, uint32_t control)
 {
     const plan_control *p = &c->plan->control.at[control];
@@ -693,7 +717,6 @@ bool run_control_step(run *c, uint32_t control)
     l.next = arena_array(c->arena, slot, n + 2);
     l.holds = 2 * n + 2;
     l.all = arena_array(c->arena, held, l.holds);
-    l.memory = arena_alloc(c->arena, ROUND_MEMORY);
     bool good = true, done = false;
     if (p->form == IR_FOREIGN)
         good = run_foreign(c, p, &done);
@@ -701,7 +724,9 @@ bool run_control_step(run *c, uint32_t control)
         run_tape_foreign(c);
     if (done || !good)
         return good;
+    l.memory = take_room(c->root);
     good = run_loop(&l);
+    give_room(c->root, l.memory);
     for (uint32_t i = 0; i < n; i++) {
         let_go(&l, &l.state[i]);
         let_go(&l, &l.next[i]);
