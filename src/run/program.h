@@ -102,6 +102,7 @@ enum { MOST_SCRIPTS = 64 /* of a program: script.h */ };
 
 typedef struct run_scripts {
     bool may;       /* all that the plan's steps depend on are extents */
+    bool *loose;    /* per extent: no step depends on it, but arguments of launches may: no key has its value */
     uint32_t words; /* of a key */
     uint32_t steps; /* of all of them; under the lock */
     atomic_uint n;
