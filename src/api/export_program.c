@@ -284,7 +284,7 @@ static void region_state(writer *w, const looping *l)
         for (uint32_t i = l->first[k]; i < l->first[k + 1]; i++) {
             const uint32_t buffer = l->p->input.at[k] + i - l->first[k];
             text_printf(&w->body, "    st%u[%u] = share(b[%u]);\n", l->n, i, buffer);
-            if (l->p->dies[k])
+            if (l->p->dies[k] && w->p->buffer.at[buffer].place == PLAN_TEMPORARY)
                 text_printf(&w->body, "    drop(s, &b[%u]);\n", buffer);
             text_printf(w->d->json, "%s%u", i ? ", " : "", buffer);
         }

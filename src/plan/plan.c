@@ -2,6 +2,7 @@
 #include "plan/plan.h"
 
 #include "plan/apart.h"
+#include "plan/dying.h"
 #include "plan/joined.h"
 
 #include "opt/rewrite.h"
@@ -488,44 +489,6 @@ static void keep_host_reads(planner *pl)
     }
 }
 
-static bool is_result(const planner *pl, uint32_t buffer)
-{
-    for (uint32_t i = 0; i < pl->out->result.n; i++)
-        if (pl->out->result.at[i].buffer == buffer)
-            return true;
-    return false;
-}
-
-/* Does the loop that begins with these defaults read their elements, or begin with them twice? It must not see those
- * that it has changed. */
-static bool is_needed_besides(const planner *pl, uint32_t cluster, uint32_t defaults)
-{
-    const plan_cluster *c = &pl->out->cluster.at[cluster];
-    const l_cluster *loop = &pl->l->cluster.at[cluster];
-    const uint32_t from = c->defaults.at[defaults];
-    uint32_t begun = 0;
-    bool reads = false;
-    for (uint32_t k = 0; k < c->defaults.n; k++)
-        begun += c->defaults.at[k] == from;
-    for (uint32_t k = 0; k < loop->reads.n; k++)
-        reads |= loop->reads.at[k] == pl->out->buffer.at[from].array;
-    return begun > 1 || reads;
-}
-
-/* Parameters that permutes begin with, and nobody needs then: rounds of loops give states away. */
-static void find_dying_defaults(planner *pl)
-{
-    for (uint32_t i = 0; i < pl->clusters; i++) {
-        const plan_cluster *c = &pl->out->cluster.at[i];
-        for (uint32_t k = 0; k < c->defaults.n; k++) {
-            const uint32_t from = c->defaults.at[k];
-            if (pl->out->buffer.at[from].place == PLAN_INPUT && pl->last.at[from] == i + 1 && !is_result(pl, from) &&
-                !is_needed_besides(pl, i, k))
-                pl->out->buffer.at[c->begun.at[k]].over = from + 1;
-        }
-    }
-}
-
 /* --- parts that are computed in their places --- */
 
 /* Does nothing but this cluster read it, and does its own write it where it is told to? */
@@ -778,30 +741,12 @@ static void push_sort(planner *pl, const plan_cluster *c, uint32_t cluster)
     push(pl, PLAN_FREE, l->state, 0);
 }
 
-/* Which initial states of a loop go with its first round. */
-static void find_dying(planner *pl, uint32_t cluster)
-{
-    plan_control *c = &pl->out->control.at[pl->out->cluster.at[cluster].control - 1];
-    c->dies = arena_alloc(pl->arena, c->input.n + 1);
-    for (uint32_t i = 0; i < c->of->states; i++) {
-        const uint32_t buffer = c->input.at[i];
-        bool dies = true;
-        for (uint32_t k = 0; k < c->input.n; k++)
-            dies &= k == i || c->input.at[k] != buffer;
-        const uint32_t n = ir_info(pl->p, pl->out->buffer.at[buffer].array)->components;
-        for (uint32_t k = buffer; k < buffer + n; k++)
-            dies &= pl->out->buffer.at[k].place == PLAN_TEMPORARY && pl->last.at[k] == cluster + 1;
-        c->dies[i] = dies;
-    }
-}
-
 static void push_cluster(planner *pl, uint32_t cluster)
 {
     const plan_cluster *c = &pl->out->cluster.at[cluster];
     static const plan_op of_form[] = {
         [IR_CHOICE] = PLAN_IF, [IR_WHILE] = PLAN_WHILE, [IR_REPEAT] = PLAN_REPEAT, [IR_FOREIGN] = PLAN_FOREIGN};
     if (c->control) {
-        find_dying(pl, cluster);
         push(pl, of_form[pl->out->control.at[c->control - 1].form], c->control - 1, 0);
         return;
     }
@@ -877,9 +822,9 @@ plan *plan_make(const sk_program *s, const sk_options *options)
     temporaries(&pl);
     clusters(&pl);
     keep_host_reads(&pl);
-    find_dying_defaults(&pl);
     place_parts(&pl);
     plan_find_apart(out);
     steps(&pl);
+    plan_find_dying(out, l);
     return out;
 }

@@ -91,8 +91,9 @@ typedef struct plan_buffer { /* one component of an array in memory */
     uint32_t site;   /* of the operation that it is the result of */
     uint32_t within; /* 1 + the buffer that it is a part of; 0: none */
     uint32_t before; /* ... and 1 + that of the part before it */
-    uint32_t over;   /* of a permute: 1 + the buffer of a parameter that it begins with and nobody reads from then on,
-                        whose memory it may have if the parameter is given away; 0: none */
+    uint32_t over;   /* of a permute, or of a control's part: 1 + the buffer of a parameter that nobody reads from then
+                        on, that it begins with or may be, whose memory it may have if the parameter is given away;
+                        0: none */
 } plan_buffer;
 
 typedef struct plan_result { /* one component of a result */
@@ -117,8 +118,9 @@ typedef struct plan_control { /* a control (ir/term.h) */
     VEC(uint32_t) part;  /* per part: 1 + the buffer of its first component, 0: nobody reads it */
     VEC(uint32_t) value; /* host steps */
     VEC(uint32_t) whole; /* all buffers of inputs and parts */
-    bool *dies; /* per input: a loop's initial state that nobody else reads, now or later, and that is the plan's own:
-                   its memory goes with the first round */
+    bool
+        *dies; /* per input: a loop's initial state, or what a choice is made of, that nobody else reads, now or later.
+                  Its memory, if it is the plan's own or was given away, goes with the first round or with the branch */
 } plan_control;
 
 typedef struct plan_cluster {

@@ -18,7 +18,9 @@ typedef struct held { /* a block of the loop's, which so many components of the 
 typedef struct slot { /* a component of an array */
     void *block;
     const void *host; /* the same elements in host memory; NULL: they are not there */
-    held *held;       /* NULL: it belongs to somebody else */
+    held *held;       /* NULL: it belongs to somebody else, */
+    size_t *granted;  /* who lets go of it if that is not NULL: then what was granted is taken from there; */
+    bool stays;       /* or it stays as it is to the end of the call or round */
     int64_t extent[IR_MAX_RANK];
 } slot;
 
@@ -54,6 +56,10 @@ typedef struct looped { /* a control that is run */
     bool open;
 } looped;
 
+typedef struct round_room { /* memory for a round's arena that no round has */
+    struct round_room *next;
+} round_room;
+
 enum { ROUND_MEMORY = 8192 };
 
 /* --- blocks --- */
@@ -83,6 +89,21 @@ static slot share(slot s)
 
 /* --- what a round gets --- */
 
+/* What was granted for a component of an input of the control that nobody needs afterwards; NULL: it is not ours. */
+static size_t *granted_for(const looped *l, uint32_t input, uint32_t component)
+{
+    run *c = l->c;
+    const uint32_t buffer = l->p->input.at[input] + component;
+    const plan_buffer *b = &c->plan->buffer.at[buffer];
+    size_t *granted = b->place != PLAN_INPUT ? &c->granted[buffer] : c->within ? c->in[b->port].given : NULL;
+    return l->p->dies[input] && granted && *granted ? granted : NULL;
+}
+
+static bool is_loop(const looped *l)
+{
+    return l->of->form == IR_WHILE || l->of->form == IR_REPEAT;
+}
+
 /* A component of an input of the control, as this call has it. */
 static bool outer_slot(looped *l, uint32_t input, uint32_t component, slot *out)
 {
@@ -95,6 +116,8 @@ static bool outer_slot(looped *l, uint32_t input, uint32_t component, slot *out)
         return false;
     out->block = c->data[buffer];
     out->host = c->host[buffer];
+    out->granted = is_loop(l) ? NULL : granted_for(l, input, component);
+    out->stays = b->place == PLAN_INPUT && !(c->in[b->port].given && *c->in[b->port].given);
     for (unsigned d = 0; d < s->rank; d++)
         out->extent[d] = b->place == PLAN_INPUT ? c->in[b->port].extent[d] : host_i64(c->value, s->extent[d]);
     return true;
@@ -108,16 +131,20 @@ static bool input_slot(looped *l, const ir_region *r, uint32_t input, uint32_t c
     return true;
 }
 
-/* Is nobody left who needs this component of the state, input number `input` of the region, when the round is over? */
-static bool goes_with_round(const looped *l, const ir_region *r, uint32_t input, const slot *s)
+/* What was granted for this component of input number `input` of the region, if nobody is left who needs it when the
+ * round is over; NULL: somebody is. */
+static size_t *goes_with_round(const looped *l, const ir_region *r, uint32_t input, const slot *s)
 {
-    const bool changes = l->of->form == IR_REPEAT || (l->of->form == IR_WHILE && r != &l->of->region[0]);
-    if (!changes || input >= l->of->states || !s->held || s->held->users != 1)
-        return false;
-    for (uint32_t k = 0; k < l->of->parts; k++)
+    const bool condition = l->of->form == IR_WHILE, changes = !condition || r != &l->of->region[0];
+    const bool state = is_loop(l) && input < l->of->states && s->held && s->held->users == 1;
+    size_t *granted = state ? &s->held->granted : s->granted;
+    for (uint32_t k = 0; k < l->of->parts + condition && changes && granted; k++)
         if (r->result[k] == (IR_PASSED | input))
-            return false;
-    return true;
+            granted = NULL;
+    for (uint32_t i = 0; i < r->program->input.n && granted && !state; i++)
+        if (i != input && r->source[i] == r->source[input])
+            granted = NULL;
+    return changes ? granted : NULL;
 }
 
 static bool prepare_round(looped *l, arena *a, const ir_region *r, round_call *x)
@@ -146,7 +173,7 @@ static bool prepare_round(looped *l, arena *a, const ir_region *r, round_call *x
             in->block = s.block;
             in->data = s.host;
             in->needed = true;
-            in->given = goes_with_round(l, r, i, &s) ? &s.held->granted : NULL;
+            in->given = goes_with_round(l, r, i, &s);
             memcpy(in->extent, s.extent, sizeof(in->extent));
             size_of_array(ir_type_size(info->type[k]), info->rank, s.extent, &bytes);
             x->bytes += bytes;
@@ -330,7 +357,12 @@ static bool call_program(looped *l, arena *a, round_call *x, uint32_t region)
     if (l->there)
         give_memory(l, x, r->plan);
     run *inner = arena_new(a, *inner);
-    *inner = (run){.r = r, .root = c->root, .within = l->p, .given_dim = x->dim, .plan = r->plan, .arena = a};
+    inner->r = r;
+    inner->root = c->root;
+    inner->within = l->p;
+    inner->given_dim = x->dim;
+    inner->plan = r->plan;
+    inner->arena = a;
     inner->in = x->in;
     inner->out = x->out;
     inner->queue = c->queue;
@@ -554,6 +586,16 @@ static bool hand_over(looped *l, uint32_t buffer, slot *s)
         s->held = NULL;
         return true;
     }
+    if (s->granted && *s->granted) {
+        c->data[buffer] = s->block;
+        c->granted[buffer] = *s->granted;
+        *s->granted = 0;
+        return true;
+    }
+    if (s->stays && b->place == PLAN_TEMPORARY) {
+        c->data[buffer] = s->block;
+        return true;
+    }
     c->data[buffer] = run_take(c, bytes, b->site, &c->granted[buffer]);
     if (!c->data[buffer])
         return false;
@@ -566,13 +608,12 @@ static bool hand_over(looped *l, uint32_t buffer, slot *s)
 /* The memory of an initial state that nobody else needs becomes the loop's. */
 static void take_over(looped *l, uint32_t input, uint32_t component, slot *s)
 {
-    run *c = l->c;
-    const uint32_t buffer = l->p->input.at[input] + component;
-    if (!l->p->dies[input] || !c->granted[buffer])
+    size_t *granted = granted_for(l, input, component);
+    if (!granted)
         return;
-    s->held = hold(l, c->data[buffer], c->granted[buffer]);
-    c->data[buffer] = NULL;
-    c->granted[buffer] = 0;
+    s->held = hold(l, s->block, *granted);
+    l->c->data[l->p->input.at[input] + component] = NULL;
+    *granted = 0;
 }
 
 static bool hand_over_all(looped *l)
@@ -646,6 +687,21 @@ static bool run_loop(looped *l)
     return good;
 }
 
+static void *take_room(run *root)
+{
+    round_room *r = root->rooms;
+    if (r)
+        root->rooms = r->next;
+    return r ? r : arena_alloc(root->arena, ROUND_MEMORY);
+}
+
+static void give_room(run *root, void *memory)
+{
+    round_room *r = memory;
+    r->next = root->rooms;
+    root->rooms = r;
+}
+
 bool run_control_step(run *c, uint32_t control)
 {
     const plan_control *p = &c->plan->control.at[control];
@@ -661,7 +717,6 @@ bool run_control_step(run *c, uint32_t control)
     l.next = arena_array(c->arena, slot, n + 2);
     l.holds = 2 * n + 2;
     l.all = arena_array(c->arena, held, l.holds);
-    l.memory = arena_alloc(c->arena, ROUND_MEMORY);
     bool good = true, done = false;
     if (p->form == IR_FOREIGN)
         good = run_foreign(c, p, &done);
@@ -669,7 +724,9 @@ bool run_control_step(run *c, uint32_t control)
         run_tape_foreign(c);
     if (done || !good)
         return good;
+    l.memory = take_room(c->root);
     good = run_loop(&l);
+    give_room(c->root, l.memory);
     for (uint32_t i = 0; i < n; i++) {
         let_go(&l, &l.state[i]);
         let_go(&l, &l.next[i]);

@@ -479,11 +479,12 @@ static bool repeat(run *c, const run_script *s)
 {
     const plan *p = c->plan;
     void **mem = arena_array(c->arena, *mem, s->pointers + 1);
-    c->dims = (int64_t *)(uintptr_t)s->dims; /* what is not changed any more */
-    c->bound = (bool *)(uintptr_t)s->bound;
+    c->dims = run_script_dims(c, s);
+    c->bound = (bool *)(uintptr_t)s->bound; /* what is not changed any more */
     c->value = (host_value *)(uintptr_t)s->value;
     c->size = (int64_t *)(uintptr_t)s->size;
     c->sized = (run_sized *)(uintptr_t)s->sized;
+    c->world = (host_world){c->dims, c->bound, read_element, host_loop, c};
     if (s->again)
         c->sized = arena_array(c->arena, run_sized, p->launch.n + 1);
     for (uint32_t i = 0; i < s->steps; i++) {
@@ -807,7 +808,7 @@ run_program *run_program_new(const run_engine *engine, const sk_program *s, cons
     r->options = *options;
     r->cluster = arena_array(a, run_cluster, l->cluster.n + 1);
     r->uses = run_find_uses(r, a);
-    run_may_script(r);
+    run_may_script(r, a);
     r->lock = other ? other->lock : &r->own_lock;
     r->profile = other ? other->profile : &r->own_profile;
     pthread_rwlock_init(&r->own_lock, NULL);

@@ -111,6 +111,12 @@ static bool indices_fit(run *c, const run_variant *v, const ir_bits *arg, int64_
     return fit;
 }
 
+/* The kernel, or the one that takes the same pointers and arguments and any indices; NULL: the call fails. */
+static const run_variant *fitting(run *c, const run_variant *v, const run_geometry *found, const ir_bits *arg)
+{
+    return v->fit && !indices_fit(c, v, arg, found->geometry.pieces) ? run_find_wide(c, found) : v;
+}
+
 static void *memory_of(const run *c, const plan_launch *l, const run_binding *b, int64_t pieces)
 {
     const uint32_t launch = (uint32_t)(l - c->plan->launch.at);
@@ -275,8 +281,7 @@ static bool launch(run *c, uint32_t index, const run_geometry *found)
         found = &cached;
         v = found->variant;
     }
-    if (v->fit && !indices_fit(c, v, arg, g->pieces))
-        v = run_find_wide(c, found); /* it takes the same pointers and arguments */
+    v = fitting(c, v, found, arg);
     if (!v)
         return false;
     run_script_launch(c, index, found, v, arg);
@@ -351,6 +356,8 @@ bool run_step_launch(run *c, uint32_t index)
 bool run_scripted_launch(run *c, const run_ready *l, void **mem)
 {
     const run_variant *v = l->variant;
+    const sk_geometry *g = &l->found->geometry;
+    const ir_bits *arg = l->arg;
     if (run_stops(c))
         return false;
     for (uint32_t i = 0; i < l->pointers; i++) {
@@ -360,7 +367,16 @@ bool run_scripted_launch(run *c, const run_ready *l, void **mem)
         mem[i] = (char *)c->data[p->buffer] + p->offset;
     }
     const device_reach *reach = l->apart && goes_apart(c, l->reach.work) ? &l->reach : NULL;
-    if (v && !put(c, l->launch, l->found, v, &l->found->geometry, mem, l->arg, reach))
+    if (v && l->again) {
+        ir_bits *own = arena_array(c->arena, ir_bits, v->built->argument.n + 1);
+        if (!arguments(c, v, g, mem, c->plan->cluster.at[l->found->cluster].site, own))
+            return false;
+        v = fitting(c, v, l->found, own);
+        arg = own;
+        if (!v)
+            return false;
+    }
+    if (v && !put(c, l->launch, l->found, v, g, mem, arg, reach))
         return false;
     tell_progress(c->root);
     return true;

@@ -102,6 +102,7 @@ enum { MOST_SCRIPTS = 64 /* of a program: script.h */ };
 
 typedef struct run_scripts {
     bool may;       /* all that the plan's steps depend on are extents */
+    bool *loose;    /* per extent: no step depends on it, but arguments of launches may: no key has its value */
     uint32_t words; /* of a key */
     uint32_t steps; /* of all of them; under the lock */
     atomic_uint n;
@@ -190,6 +191,7 @@ struct run { /* a call, or a round of a region within one */
     run_block *aside; /* MOST_ASIDE blocks that queued work still uses, nobody else; NULL: the queue was never busy */
     uint32_t asides;
     size_t aside_bytes;
+    struct round_room *rooms; /* of the root: memory for rounds (control.c) */
     bool unsettled;     /* launches that may fail are queued */
     uint32_t too_small; /* 1 + the first result that there is too little memory for, known when work had been done */
     ir_trace trace;     /* of the launch that runs */

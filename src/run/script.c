@@ -29,10 +29,32 @@ static unsigned rank_of_result(const plan *p, uint32_t result)
     return p->shape.at[p->buffer.at[p->result.at[result].buffer].shape].rank;
 }
 
-void run_may_script(run_program *r)
+static void bind(bool *loose, const host_code *code)
+{
+    for (uint32_t i = 0; i < code->step.n; i++)
+        if (code->step.at[i].kind == HOST_DIM)
+            loose[code->step.at[i].number] = false;
+}
+
+/* What neither steps nor parameters' extents name. */
+static bool *find_loose(const plan *p, arena *a)
+{
+    bool *loose = arena_alloc(a, p->dim.n + 1);
+    memset(loose, true, p->dim.n);
+    bind(loose, &p->host);
+    for (uint32_t i = 0; i < p->binding.n; i++)
+        if (p->binding.at[i].named)
+            loose[p->binding.at[i].number] = false;
+    for (uint32_t i = 0; i < p->number.n; i++)
+        loose[p->number.at[i].dim] = false;
+    return loose;
+}
+
+void run_may_script(run_program *r, arena *a)
 {
     const plan *p = r->plan;
     run_scripts *s = &r->scripts;
+    s->loose = find_loose(p, a);
     s->may = r->engine.device && !p->control.n && of_extents(&p->host) && p->step.n < MOST_STEPS;
     for (uint32_t i = 0; i < p->cluster.n; i++)
         s->may &= !p->cluster.at[i].sorts;
@@ -46,9 +68,10 @@ void run_may_script(run_program *r)
 /* --- finding --- */
 
 /* Extents of parameters; those of results that there is memory for; and what a region is given besides. */
-static void write_key(const plan *p, const run_argument *in, const run_result *out, const int64_t *given_dim,
+static void write_key(const run_program *r, const run_argument *in, const run_result *out, const int64_t *given_dim,
                       int64_t *at)
 {
+    const plan *p = r->plan;
     for (uint32_t i = 0; i < p->inputs; i++)
         for (uint32_t k = p->input_first[i]; k < p->input_first[i + 1]; k++)
             for (unsigned d = 0; d < p->input_rank[i]; d++)
@@ -63,7 +86,7 @@ static void write_key(const plan *p, const run_argument *in, const run_result *o
     for (uint32_t i = 0; i < p->dim.n; i++) {
         const bool given = given_dim && given_dim[2 * i];
         *at++ = given;
-        *at++ = given ? given_dim[2 * i + 1] : 0;
+        *at++ = given && !r->scripts.loose[i] ? given_dim[2 * i + 1] : 0;
     }
 }
 
@@ -82,7 +105,7 @@ const run_script *run_find_script(run *c)
     if (!s->may || c->recorded || c->field || c->layout)
         return NULL;
     int64_t *key = arena_array(c->arena, *key, s->words + 1);
-    write_key(c->plan, c->in, c->out, c->given_dim, key);
+    write_key(c->r, c->in, c->out, c->given_dim, key);
     const uint64_t hash = hash_bytes(key, s->words * sizeof(*key), 0);
     const run_script *known = find(s, key, hash);
     if (!known && atomic_load_explicit(&s->n, memory_order_relaxed) < MOST_SCRIPTS) {
@@ -93,6 +116,15 @@ const run_script *run_find_script(run *c)
     return known;
 }
 
+int64_t *run_script_dims(const run *c, const run_script *s)
+{
+    const uint32_t n = c->plan->dim.n;
+    int64_t *dims = arena_array(c->arena, int64_t, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        dims[i] = c->given_dim && c->r->scripts.loose[i] ? c->given_dim[2 * i + 1] : s->dims[i];
+    return dims;
+}
+
 const run_script *run_brief_script(const run_program *r, const run_argument *in, const run_result *out)
 {
     enum { MOST_WORDS = 512 };
@@ -100,7 +132,7 @@ const run_script *run_brief_script(const run_program *r, const run_argument *in,
     int64_t key[MOST_WORDS];
     if (!atomic_load_explicit(&s->n, memory_order_acquire) || s->words > MOST_WORDS)
         return NULL;
-    write_key(r->plan, in, out, NULL, key);
+    write_key(r, in, out, NULL, key);
     const run_script *known = find(s, key, hash_bytes(key, s->words * sizeof(*key), 0));
     return known && known->brief ? known : NULL;
 }
@@ -153,6 +185,14 @@ static run_pointer pointer_of(const run *c, uint32_t launch, const run_binding *
     }
 }
 
+static bool names_loose(const run_program *r, const host_code *code)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < code->step.n; i++)
+        any |= code->step.at[i].kind == HOST_DIM && r->scripts.loose[code->step.at[i].number];
+    return any;
+}
+
 /* Not where the kernel depends on where the caller's memory begins. */
 void run_script_launch(run *c, uint32_t launch, const run_geometry *found, const run_variant *v, const ir_bits *arg)
 {
@@ -171,6 +211,7 @@ void run_script_launch(run *c, uint32_t launch, const run_geometry *found, const
             pointer[i] = pointer_of(c, launch, &v->memory[i], found->geometry.pieces);
         l->pointer = pointer;
         l->arg = arg;
+        l->again = c->within && names_loose(c->r, &v->host);
         l->reach = run_reach_of(c, launch, v, &found->geometry, &l->apart);
         to->pointers += n;
     }

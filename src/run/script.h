@@ -3,6 +3,7 @@
  * Where all that the host computes is made of extents, so is what it finds right, how launches go about it, and which
  * kernels they take with which arguments. The first call, or round of a region, of some extents writes that down;
  * others find it, look at nothing again, and do what is left: they take memory, launch, copy, and give memory back.
+ * Numbers that a region is given, as that of the round, and that are only arguments of launches are no such extents.
  *
  * Calls without a script are those that are recorded in a profile, that have fields of structs, whose results take the
  * memory of parameters, or that launch what depends on where results begin in a line; and all calls of programs with
@@ -28,6 +29,7 @@ typedef struct run_ready { /* a launch */
     uint32_t pointers;
     const run_pointer *pointer;
     const ir_bits *arg;
+    bool again; /* they depend on numbers that differ from round to round, so they are computed again */
     bool apart; /* it may be put off beside others; then: */
     device_reach reach;
 } run_ready;
@@ -69,9 +71,11 @@ struct run_script {      /* immutable once published */
 };
 
 /* Once per program: which calls may have scripts. */
-void run_may_script(run_program *r);
+void run_may_script(run_program *r, arena *a);
 /* The script of the call or round, whose extents are not looked at yet; else, if there is to be one, it is begun. */
 const run_script *run_find_script(run *c);
+/* The call's numbers: those of the script, but for loose ones. */
+int64_t *run_script_dims(const run *c, const run_script *s);
 
 /* Steps as they have been done, and launches as they are put into the queue; nothing if no script is begun. */
 void run_script_step(run *c, const plan_step *s);

@@ -184,7 +184,8 @@ static void rounds_of_stencils(void **state)
     assert_int_equal(sn_counts(cx).launches - before, on_cpu() ? 4 : 20); /* of five stencils, or of one */
     const uint64_t narrow = sn_counts(cx).launches;
     assert_int_equal(sn_call(p, sn_in(x, 40, 63), sn_into(y, 40, 63)), SN_OK);
-    assert_int_equal(sn_counts(cx).launches - narrow, 20); /* rows are too short to be gone over several times at once */
+    assert_int_equal(sn_counts(cx).launches - narrow,
+                     20); /* rows are too short to be gone over several times at once */
     assert_non_null(strstr(sn_explain(p, "plan"), "repeat 20 times: plan 0.0, or 5 rounds at once: plan 0.1"));
     sn_drop(p);
     /* What is left over is done several rounds at once, too: of 23 rounds 5, of a number that the call tells 3 and 2.
@@ -208,8 +209,107 @@ static void rounds_of_stencils(void **state)
     sn_drop(p);
     sn_drop(q);
 }
+/* --- numbers that differ from round to round --- */
+
+typedef struct number_env {
+    sn_acc a;
+    sn_scalar number;
+} number_env;
+
+static sn_scalar plus_number(void *env, sn_scalar i)
+{
+    const number_env *e = env;
+    return sn_add(sn_index(e->a, i), sn_to_i32(e->number));
+}
+
+/* Before the element is added, so that each round is a launch. */
+static sn_acc add_to_sums(sn_acc a, sn_scalar number)
+{
+    number_env e = {sn_scanl1(sn_add, a), number};
+    return sn_generate(sn_size(a), sn_closure(plus_number, &e));
+}
+
+static sn_acc add_number(sn_acc k, sn_acc a)
+{
+    return add_to_sums(a, sn_mul(sn_the(k), 3));
+}
+
+static sn_acc add_quotient(sn_acc k, sn_acc a)
+{
+    return add_to_sums(a, sn_quot(1000, sn_sub(sn_the(k), 70)));
+}
+
+static sn_scalar far_away(void *env, sn_scalar i)
+{
+    const number_env *e = env;
+    return sn_index(e->a, sn_rem(sn_mul(i, e->number), sn_size(e->a)));
+}
+
+/* Indices that fit in 32 bits in the first rounds, and do not later on. */
+static sn_acc take_far(sn_acc k, sn_acc a)
+{
+    number_env e = {a, sn_mul(sn_the(k), INT64_C(1) << 22)};
+    return sn_generate(sn_size(a), sn_closure(far_away, &e));
+}
+
+static sn_scalar beside(void *env, sn_scalar i)
+{
+    const number_env *e = env;
+    return sn_index(e->a, sn_sub(sn_add(i, e->number), 70));
+}
+
+static sn_acc take_beside(sn_acc k, sn_acc a)
+{
+    number_env e = {a, sn_max(sn_the(k), 70)};
+    return sn_generate(sn_size(a), sn_closure(beside, &e));
+}
+
+/* The number is an extent, too. */
+static sn_acc add_to_first(sn_acc k, sn_acc a)
+{
+    sn_scalar n = sn_min(sn_the(k), sn_size(a));
+    return sn_append(add_to_sums(sn_take(n, a), sn_the(k)), sn_skip(n, a));
+}
+
+static sn_acc scaled_from_outside(void *env, int count, const sn_acc *a)
+{
+    (void)count;
+    return add_to_sums(a[1], sn_mul(sn_the(a[0]), *(sn_scalar *)env));
+}
+
+static sn_acc number_from_outside(sn_acc k, sn_acc a)
+{
+    sn_scalar n = sn_the(k);
+    return sn_aloop(3, sn_body_of(scaled_from_outside, &n, 2), a);
+}
+
+#define HUNDRED(name, round)                                                                                           \
+    static sn_acc name(sn_acc a)                                                                                       \
+    {                                                                                                                  \
+        return sn_aloop(100, round, a);                                                                                \
+    }
+HUNDRED(numbers, add_number)
+HUNDRED(quotients, add_quotient)
+HUNDRED(far_elements, take_far)
+HUNDRED(elements_beside, take_beside)
+HUNDRED(first_elements, add_to_first)
+HUNDRED(numbers_from_outside, number_from_outside)
+
+/* Rounds find what the first ones have found out, but the values of arguments. */
+static void numbers_of_rounds(void **state)
+{
+    (void)state;
+    both("[n]i32 -> [n]i32", numbers, NULL, SMALL, LENGTHS);
+    both("[n]i32 -> [n]i32", quotients, NULL, SMALL, 0, 1, 33); /* fails in round 70 */
+    both("[n]i32 -> [n]i32", far_elements, NULL, SMALL, 1, 33, 5000);
+    both("[n]i32 -> [n]i32", elements_beside, NULL, SMALL, 0, 1, 33); /* fails in round 71 */
+    both("[n]i32 -> [n]i32", first_elements, NULL, SMALL, LENGTHS);
+    both("[n]i32 -> [n]i32", numbers_from_outside, NULL, SMALL, LENGTHS);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_in_all_rounds), cmocka_unit_test(rounds_of_stencils)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_in_all_rounds), cmocka_unit_test(rounds_of_stencils),
+                                       cmocka_unit_test(numbers_of_rounds)};
     return cmocka_run_group_tests(tests, both_open, both_close);
 }
