@@ -1,15 +1,15 @@
-/* Proves that sums of variables, extents, and their minima, maxima and remainders are not negative: variables are
- * replaced by their worst values, minima and maxima by their operands, until a number is left (Fourier and Motzkin,
- * without the search for coefficients). Numbers are whole ones here and wrap in the program: so only sums of few atoms
- * count, each known to be small. */
+/* Proves that sums of variables, extents, and their minima, maxima, quotients and remainders are not negative:
+ * variables are replaced by their worst values, minima, maxima and quotients by their operands, until a number is left
+ * (Fourier and Motzkin, without the search for coefficients). Numbers are whole ones here and wrap in the program: so
+ * only sums of few atoms count, each known to be small. */
 #include "ir/inside.h"
 
 enum {
     MOST_ATOMS = 6,
-    MOST_TIMES = 8,   /* an atom in a sum */
+    MOST_TIMES = 256, /* an atom in a sum */
     MOST_BITS = 52,   /* of an atom, and of the constant */
     MOST_FACTS = 4,   /* conditions around the index */
-    MOST_STEPS = 400, /* of one proof */
+    MOST_STEPS = 800, /* of one proof */
     DEEPEST = 12
 };
 
@@ -242,6 +242,32 @@ static bool atom_not_negative(prover *v, ir_id id, unsigned deep)
     }
 }
 
+/* The sum with a quotient by a number, atom k, replaced by what it divides: x - (by - 1) <= by quot(x, by) <= x, if x
+ * is not negative. A whole number s is not negative if by s + (by - 1) is not, of which all quotients are taken `by`
+ * times. */
+static bool without_quotient(prover *v, const sum *s, uint32_t k, unsigned used, unsigned deep)
+{
+    const ir_id id = s->atom[k], *arg = operands(v, id);
+    const bool more = s->times[k] > 0;
+    int64_t by;
+    if (!is_constant(v, arg[1], &by) || by < 1 || by > MOST_TIMES ||
+        !(is_op(v, id, OP_DIV) || not_negative(v, arg[0], 0, deep)))
+        return false;
+    sum all = *s;
+    if (s->times[k] % by) {
+        const sum none = {.constant = by - 1};
+        all = add_sums(v, &none, s, by);
+    }
+    if (all.lost)
+        return false;
+    const int64_t times = all.times[k] / by;
+    add_atom(v, &all, id, -all.times[k]);
+    add_term(v, &all, arg[0], times, DEEPEST);
+    if (!all.lost && more)
+        add_constant(&all, -times * (by - 1));
+    return prove(v, &all, used, deep);
+}
+
 /* Tries to get rid of atom k by what bounds it. */
 static bool without(prover *v, const sum *s, uint32_t k, unsigned used, unsigned deep)
 {
@@ -263,11 +289,11 @@ static bool without(prover *v, const sum *s, uint32_t k, unsigned used, unsigned
         return either ? prove(v, &a, used, deep) || prove(v, &b, used, deep)
                       : prove(v, &a, used, deep) && prove(v, &b, used, deep);
     }
-    if (!more && is_op(v, id, OP_MOD) && not_negative(v, arg[1], 1, deep)) {
+    if (!more && (is_op(v, id, OP_MOD) || is_op(v, id, OP_REM)) && not_negative(v, arg[1], 1, deep)) {
         sum last = replace(v, s, k, arg[1], -1);
         return prove(v, &last, used, deep);
     }
-    return false;
+    return (is_op(v, id, OP_QUOT) || is_op(v, id, OP_DIV)) && without_quotient(v, s, k, used, deep);
 }
 
 /* Is the sum 0 or more? `used`: facts that were taken off it. */

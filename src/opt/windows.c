@@ -21,6 +21,38 @@ static uint32_t size_of(ir_program *p, const ir_fn *fn)
     return n;
 }
 
+/* Does an index go in steps along a dimension of the result that is not its last one? */
+static bool goes_in_steps(ir_program *p, const ir_fn *fn, ir_id index)
+{
+    opt_ids ids = {0};
+    bool found = false;
+    opt_reach(p, p->arena, 1, &index, &ids);
+    for (uint32_t i = 0; i < ids.n && !found; i++) {
+        const ir_node *n = ir_at(p, ids.at[i]);
+        for (uint32_t k = 0; k + 2 < fn->params && n->kind == IR_OP && n->op == OP_MUL; k++)
+            found |= ir_args(p, ids.at[i])[0] == fn->param[k] || ir_args(p, ids.at[i])[1] == fn->param[k];
+    }
+    vec_free(p->arena, &ids);
+    return found;
+}
+
+/* Do neighbours of the result read what lies apart, as in blocks, whatever becomes of the fold? */
+static bool reads_blocks(ir_program *p, ir_id from)
+{
+    const ir_fn *fn = ir_info(p, from)->fn;
+    opt_ids ids = {0};
+    if (ir_at(p, from)->kind == IR_BACKPERMUTE)
+        return goes_in_steps(p, fn, fn->result[fn->results - 1]);
+    bool found = false;
+    opt_reach(p, p->arena, fn->results, fn->result, &ids);
+    for (uint32_t i = 0; i < ids.n && !found; i++) {
+        const ir_node *n = ir_at(p, ids.at[i]);
+        found = n->kind == IR_READ && n->n && goes_in_steps(p, fn, ir_args(p, ids.at[i])[n->n - 1]);
+    }
+    vec_free(p->arena, &ids);
+    return found;
+}
+
 /* Is the array made for these rows alone, from elements that it gathers? Adds up the sizes of its functions. */
 static bool is_gathered(const windows *s, ir_id from, unsigned deep, uint32_t *terms)
 {
@@ -32,9 +64,9 @@ static bool is_gathered(const windows *s, ir_id from, unsigned deep, uint32_t *t
         return false;
     *terms += size_of(p, info->fn);
     if (n->kind == IR_GENERATE)
-        return opt_mixes_last(p, info->fn);
+        return opt_mixes_last(p, info->fn) && !reads_blocks(p, from);
     if (n->kind == IR_BACKPERMUTE)
-        return opt_reads_inside(p, from) && opt_mixes_last(p, info->fn);
+        return opt_reads_inside(p, from) && opt_mixes_last(p, info->fn) && !reads_blocks(p, from);
     bool all = true;
     for (uint32_t i = 0; i < info->inputs && all; i++)
         all = is_gathered(s, info->input[i], deep + 1, terms);

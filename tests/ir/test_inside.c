@@ -28,6 +28,11 @@ static void indices_are_inside(void **state)
     ir_id c = f->b, zero = num(f, 0), one = num(f, 1), two = num(f, 2), last = op2(f, OP_SUB, n, one);
     ir_id sum = op2(f, OP_ADD, n, m), twice = op2(f, OP_MUL, n, two);
     ir_id wide = ir_convert(p, 0, OP_CONVERT, T_I64, ir_var(p, T_U8));
+    ir_id eight = num(f, 8), seven = num(f, 7), sixty = num(f, 60),
+          in_eighth = inside(f, &below, op2(f, OP_QUOT, n, eight)),
+          in_up = inside(f, &below, op2(f, OP_QUOT, op2(f, OP_ADD, n, seven), eight)), in_8 = inside(f, &below, eight),
+          in_60 = inside(f, &below, sixty), in_64 = inside(f, &below, num(f, 64));
+    ir_id begin = op2(f, OP_MUL, in_eighth, eight);
     const struct {
         ir_id index, extent;
         bool certain;
@@ -74,6 +79,26 @@ static void indices_are_inside(void **state)
         {op2(f, OP_REM, any, n), n, false},
         {op2(f, OP_MOD, any, num(f, 5)), num(f, 5), true},
         {op2(f, OP_MOD, any, num(f, 6)), num(f, 5), false},
+        {op2(f, OP_REM, in_60, num(f, 5)), num(f, 5), true},
+        {op2(f, OP_REM, in_60, num(f, 6)), num(f, 5), false},
+        /* quotients */
+        {op2(f, OP_QUOT, i, eight), n, true},
+        {op2(f, OP_QUOT, in_64, eight), eight, true},
+        {op2(f, OP_DIV, in_64, eight), seven, false},
+        {op2(f, OP_QUOT, in_60, eight), eight, true},
+        {op2(f, OP_QUOT, in_60, seven), eight, false},
+        {op2(f, OP_QUOT, any, eight), n, false},
+        {begin, n, true},
+        {op2(f, OP_ADD, begin, in_8), n, true},
+        {op2(f, OP_ADD, begin, seven), n, true},
+        {op2(f, OP_ADD, begin, eight), n, false},
+        {op2(f, OP_ADD, begin, op2(f, OP_QUOT, in_64, eight)), n, true},
+        {op2(f, OP_ADD, begin, op2(f, OP_REM, in_64, eight)), n, true},
+        {op2(f, OP_ADD, begin, op2(f, OP_QUOT, in_64, seven)), n, false},
+        {op2(f, OP_MUL, in_up, eight), n, true},
+        {op2(f, OP_ADD, op2(f, OP_MUL, in_up, eight), one), n, false},
+        {op2(f, OP_SUB, last, op2(f, OP_ADD, begin, in_8)), n, true},
+        {op2(f, OP_MUL, in_eighth, num(f, 9)), n, false},
         /* what may wrap */
         {op2(f, OP_ADD, i, num(f, INT64_MAX)), op2(f, OP_ADD, n, num(f, INT64_MAX)), false},
         {op2(f, OP_ADD, wide, i), n, false},

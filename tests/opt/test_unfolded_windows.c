@@ -37,6 +37,16 @@ static void windows_are_unfolded(void **state)
             "a5 = fold: map step a4 {x1: i32 -> x1 * x1}\n"
             "a6 = fold: map a3, a5 {x1: i32, x2: i32 -> 7i32 - (x1 - x2)}\n"
             "output a6\n");
+    /* neighbours, of blocks side by side */
+    becomes(opt_unfold_windows,
+            INPUT "g = generate [n, quot(m, 2), 2] {i: i64, j: i64, k: i64 -> a1[i, j * 2 + k]} "
+                  "f = fold commutes g " SUM "output f",
+            "extents n, m\n"
+            "a1 = input [n, m]i32\n"
+            "a2 = fold: generate step [n, quot(m, 2)] {x1: i64, x2: i64 -> a1[x1, x2 * 2]}\n"
+            "a3 = fold: generate step [n, quot(m, 2)] {x1: i64, x2: i64 -> a1[x1, x2 * 2 + 1]}\n"
+            "a4 = fold: map a2, a3 {x1: i32, x2: i32 -> x1 + x2}\n"
+            "output a4\n");
     /* two results; elements that are made */
     becomes(opt_unfold_windows,
             "extents n\na1 = input [n]f32\n"
@@ -74,6 +84,9 @@ static void other_folds_stay(void **state)
               "output f",
         INPUT "w = backpermute [n - m, m, m] a1 {i: i64, j: i64, k: i64 -> i + k, j} f = fold commutes w " SUM
               "output f",
+        /* blocks, of which neighbouring results read other rows or the same elements */
+        INPUT "g = generate [quot(n, 2), quot(m, 2), 2, 2] "
+              "{i: i64, j: i64, y: i64, k: i64 -> a1[i * 2 + y, j * 2 + k]} f = fold commutes g " SUM "output f",
         /* windows that others read, too */
         INPUT "w = backpermute [n - 2, m, 3] a1 {i: i64, j: i64, k: i64 -> i + k, j} f = fold commutes w " SUM
               "output f, w",

@@ -558,7 +558,7 @@ static void note_inside(sk_body *b, ir_id array, const sk_index *at)
 {
     const ir_array *info = indexed_by(b, array);
     for (unsigned d = 0; d < at->rank && at->at[0] && !at->guarded; d++)
-        sk_note_inside(&b->facts, b->arena, at->at[d], info->shape[d]);
+        sk_note_inside(program(b), &b->facts, b->arena, at->at[d], info->shape[d]);
 }
 
 /* The elements of an operation, at an index of its own (a fold's: of what it folds). */

@@ -2,6 +2,8 @@
  * are not negative, and far from the largest number, so that one less, or a constant more, does not wrap. */
 #include "skeleton/element/bounds.h"
 
+#include "ir/inside.h"
+
 enum { DEEP = 6 };
 
 typedef struct prover {
@@ -14,11 +16,26 @@ static uint64_t fact(ir_id term, ir_id extent)
     return (uint64_t)term << 32 | extent;
 }
 
-void sk_note_inside(sk_facts *f, arena *a, ir_id term, ir_id extent)
+/* What has quotients by a number that are not 0 is not 0 itself. */
+static ir_id divided_by_number(const ir_program *p, ir_id extent)
 {
+    const ir_node *n = ir_at(p, extent);
+    int64_t by;
+    const bool divides = n->kind == IR_OP && (n->op == OP_QUOT || n->op == OP_DIV) &&
+                         ir_extent_constant(p, ir_args(p, extent)[1], &by) && by > 0;
+    return divides && ir_at(p, ir_args(p, extent)[0])->kind == IR_DIM ? ir_args(p, extent)[0] : 0;
+}
+
+void sk_note_inside(const ir_program *p, sk_facts *f, arena *a, ir_id term, ir_id extent)
+{
+    const ir_id whole = divided_by_number(p, extent);
+    if (whole)
+        map64_put(a, &f->inside, fact(0, whole), 1);
     map64_put(a, &f->inside, fact(term, extent), 1);
     map64_put(a, &f->inside, fact(term, 0), 1);
     map64_put(a, &f->inside, fact(0, extent), 1); /* something is inside, so 0 is */
+    if (!map64_get(&f->below, term))
+        map64_put(a, &f->below, term, extent);
 }
 
 static bool is_constant(const prover *v, ir_id term, int64_t *out)
@@ -174,7 +191,7 @@ bool sk_surely_inside(const ir_program *p, const sk_facts *f, ir_id term, ir_id 
 {
     enum { MOST_CHECKS = 64 };
     const prover v = {p, f};
-    bool sure = inside(&v, term, extent);
+    bool sure = inside(&v, term, extent) || ir_surely_inside(p, &f->below, term, extent);
     for (uint32_t i = 0; i < p->check.n && i < MOST_CHECKS && !sure; i++) {
         const ir_check *c = &p->check.at[i];
         sure = (c->left == extent && inside(&v, term, c->right)) || (c->right == extent && inside(&v, term, c->left));

@@ -366,7 +366,7 @@ void sk_open_offsets(sk_offsets *x, sk_lower *lw)
     x->lw = lw;
     x->at = ir_var(p, T_I64);
     x->segment = ir_var(p, T_I64);
-    sk_note_inside(&lw->body.facts, lw->arena, x->segment, loop->segment_count);
+    sk_note_inside(lw->l->ir, &lw->body.facts, lw->arena, x->segment, loop->segment_count);
     for (uint32_t i = 0; i < loop->op.n; i++)
         note_offsets(x, loop->op.at[i].term);
     for (uint32_t i = 0; i < loop->numbers.n; i++)
