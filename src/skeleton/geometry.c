@@ -193,9 +193,11 @@ int64_t sk_choice_piece(const sk_cluster *c)
 static int64_t few_groups(const sk_cluster *c, const sk_options *o, int64_t length)
 {
     enum { MOST_GROUPS = 16, MOST_WORK = 128 };
-    int64_t lanes = sk_tree_of_fold(c, o).lanes, groups = pieces_of(length, lanes);
-    if (c->loop->ordered || groups > MOST_GROUPS ||
-        (double)groups * (c->loop->flops + c->loop->reads_per_element) > MOST_WORK)
+    const sk_tree tree = sk_tree_of_fold(c, o);
+    const int64_t lanes = tree.lanes, groups = pieces_of(length, lanes);
+    const double work = (double)groups * (c->loop->flops + c->loop->reads_per_element);
+    /* as many as there are accumulators take no more code than a loop over any rows, which has each of them twice */
+    if (c->loop->ordered || groups > MOST_GROUPS || (groups > tree.streams && work > MOST_WORK))
         return 0;
     return length % lanes ? -groups : length;
 }

@@ -15,13 +15,23 @@ static bool moves(const direction *d, ir_id term)
     return sk_mentions(d->lw, 1, &term, d->step) || (d->jump && sk_mentions(d->lw, 1, &term, d->jump));
 }
 
+/* Is it the number of a line, or the place in it, of a position in lines of this length, which few steps leave? */
+static bool is_of_line(const ir_program *p, const ir_node *n, bool place)
+{
+    enum { SHORTEST = 4 };
+    int64_t length;
+    const bool rest = n->op == OP_REM || n->op == OP_MOD, whole = n->op == OP_QUOT || n->op == OP_DIV;
+    return n->kind == IR_OP && (place ? rest : whole) && ir_extent_constant(p, p->arg.at[n->args + 1], &length) &&
+           length >= SHORTEST;
+}
+
 /* Is this position the same for the next element, or the next one? Sums of a variable and of what stands still. */
 static bool is_near(const direction *d, ir_id term)
 {
     const ir_program *p = d->lw->l->ir;
     while (moves(d, term) && term != d->step) {
         const ir_node *n = ir_at(p, term);
-        if (n->kind == IR_WITHIN) {
+        if (n->kind == IR_WITHIN || is_of_line(p, n, true)) {
             term = ir_args(p, term)[0];
             continue;
         }
@@ -32,6 +42,29 @@ static bool is_near(const direction *d, ir_id term)
         if (right && (left || n->op == OP_SUB))
             return false;
         term = left ? arg[0] : arg[1];
+    }
+    return true;
+}
+
+/* Is this index nearly always the same for the next element? */
+static bool stays(const direction *d, ir_id term)
+{
+    const ir_program *p = d->lw->l->ir;
+    while (moves(d, term)) {
+        const ir_node *n = ir_at(p, term);
+        if (is_of_line(p, n, false) && is_near(d, ir_args(p, term)[0]))
+            return true;
+        if (n->kind == IR_WITHIN) {
+            term = ir_args(p, term)[0];
+            continue;
+        }
+        if (n->kind != IR_OP || (n->op != OP_ADD && n->op != OP_SUB))
+            return false;
+        const ir_id *arg = ir_args(p, term);
+        const bool left = moves(d, arg[0]);
+        if (left && moves(d, arg[1]))
+            return false;
+        term = arg[!left];
     }
     return true;
 }
@@ -48,7 +81,7 @@ static uint32_t far_reads(const direction *d, const opt_ids *ids)
         const ir_id *arg = ir_args(p, ids->at[i]);
         bool near = is_near(d, arg[n->n - 1]);
         for (uint32_t k = 0; k + 1 < n->n; k++)
-            near &= !moves(d, arg[k]);
+            near &= stays(d, arg[k]);
         far += !near;
     }
     return far;

@@ -359,8 +359,9 @@ cg_ref cg_look_up(cg *g, unsigned size, unsigned tables, const cg_ref *table, cg
 /* One element, or as many as `type` has, for the lanes that are on. */
 cg_ref cg_load_stretch(cg *g, k_mem m, cg_ref index, LLVMTypeRef type);
 cg_ref cg_load_pieces(cg *g, const k_stmt *s); /* pieces.c: NULL if the index is no row in pieces */
-/* offsets.c: the elements that are known constants away from what all lanes share; NULL: they are not. */
-cg_ref cg_load_offsets(cg *g, const k_stmt *s);
+/* offsets.c: the elements that are known constants away from what all lanes share, `gathered` where a clamped index is
+ * not; NULL: they are none. */
+cg_ref cg_load_offsets(cg *g, const k_stmt *s, cg_load_at *gathered);
 /* Does the gang, whose lanes are numbered by constants, read few elements close together, each for several lanes? */
 bool cg_lanes_share(const cg *g, k_val index, unsigned element_bytes);
 /* i1: a comparison of such an index with a number that all lanes share holds in all lanes that are on; NULL: it is

@@ -199,7 +199,8 @@ static void check_masked(cg *g, const k_stmt *s)
 {
     LLVMBuilderRef b = g->b;
     LLVMBasicBlockRef closer = cg_block(g, "closer"), bad = cg_block(g, "bad"), good = cg_block(g, "good");
-    cg_ref before = cg_mask_or_all(g), full = g->mask.full, holds = surely_holds(g, s->in[0]);
+    cg_ref full = g->mask.on ? g->mask.full : LLVMConstInt(g->i1, 1, false);
+    cg_ref before = cg_mask_or_all(g), holds = surely_holds(g, s->in[0]);
     LLVMBasicBlockRef start = cg_here(g);
     if (holds)
         cg_unlikely(g, LLVMBuildNot(b, holds, ""), closer, good);

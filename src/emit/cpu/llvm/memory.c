@@ -433,7 +433,7 @@ static cg_ref load_gathered(cg *g, const k_stmt *s)
 static cg_ref load_any(cg *g, const k_stmt *s, cg_ref index)
 {
     cg_ref pieces = index || g->k->mem.at[s->mem].every ? NULL : cg_load_pieces(g, s);
-    pieces = pieces || index ? pieces : cg_load_offsets(g, s);
+    pieces = pieces || index ? pieces : cg_load_offsets(g, s, load_gathered);
     pieces = pieces || index ? pieces : cg_load_spread(g, s);
     pieces = pieces || index ? pieces : cg_load_line(g, s, load_gathered);
     if (pieces)

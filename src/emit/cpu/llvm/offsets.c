@@ -1,10 +1,20 @@
 /* Loads of a gang whose lanes are numbered by constants: the only gang of its FOR_ALL. An index is then often a sum of
  * numbers that all lanes share, times numbers that are known of each lane: x[i + quot(lane, 8), j + rem(lane, 8)].
  * Lanes that share the former are a group, and read a stretch of memory. Each stretch is loaded as a whole, and
- * permutations by constants bring its elements to their lanes. A gather would take an access for each lane. */
+ * permutations by constants bring its elements to their lanes. A gather would take an access for each lane. A position
+ * whose part that lanes share is a multiple of the divisor is divided so, too: quot(32 i + lane, 8). Of clamped indices
+ * it is asked first whether they change any lane's. */
 #include "emit/cpu/llvm/cg.h"
 
-enum { MOST_LANES = 128, MOST_TERMS = 4, MOST_DEPTH = 12, MOST_LOADS = 32, REGISTER = 64 };
+enum {
+    MOST_LANES = 128,
+    MOST_TERMS = 4,
+    MOST_DEPTH = 12,
+    MOST_LOADS = 32,
+    MOST_SHARED = 4,
+    MOST_SCALE = 1 << 14, /* counts times this number do not wrap */
+    REGISTER = 64
+};
 
 /* factor * number[lane]; a factor that is NULL is 1. */
 typedef struct term {
@@ -14,6 +24,7 @@ typedef struct term {
 
 typedef struct sum {
     cg_ref shared; /* the same in all lanes */
+    cg_ref stays;  /* i1: minima and maxima are what moves in all lanes, as is taken for granted here; NULL: always */
     unsigned terms;
     term term[MOST_TERMS];
 } sum;
@@ -90,6 +101,107 @@ static bool is_known(const cg *g, k_val v, unsigned depth, int64_t *number)
     return true;
 }
 
+/* --- positions: sums of counts, times literals, and of numbers of lanes --- */
+
+static bool literal(const cg *g, k_val v, int64_t *out)
+{
+    const k_value *x = &g->k->value.at[v];
+    *out = x->kind == KV_LITERAL && x->type == T_I64 ? ir_i64_bits(T_I64, x->bits) : -1;
+    return *out >= 0;
+}
+
+/* The value is no more than so many times the largest number of rounds, pieces or elements, and not negative; 0: not
+ * known. */
+static int64_t scale_of(const cg *g, k_val v, unsigned depth)
+{
+    const k_value *x = &g->k->value.at[v];
+    const k_stmt *s = definition(g, v);
+    int64_t by;
+    if (x->kind == KV_PIECE)
+        return 1;
+    if (x->kind == KV_LITERAL)
+        return literal(g, v, &by) && by < INT32_MAX;
+    if (!s || depth == MOST_DEPTH)
+        return 0;
+    if (s->op == K_FOR)
+        return scale_of(g, s->in[0], depth + 1) == 1;
+    if (s->op != K_LET || (s->sub != OP_ADD && s->sub != OP_MUL))
+        return 0;
+    const int64_t left = scale_of(g, s->in[0], depth + 1), right = scale_of(g, s->in[1], depth + 1);
+    const bool scaled = s->sub == OP_MUL;
+    if (!left || !right || (scaled && (!literal(g, s->in[1], &by) || by > MOST_SCALE)))
+        return 0;
+    const int64_t scale = scaled ? left * (by ? by : 1) : left + right;
+    return scale <= MOST_SCALE ? scale : 0;
+}
+
+static bool is_multiple(const cg *g, k_val v, int64_t of, unsigned depth)
+{
+    const k_stmt *s = definition(g, v);
+    int64_t x;
+    if (of == 1)
+        return true;
+    if (literal(g, v, &x))
+        return x % of == 0;
+    if (!s || s->op != K_LET || depth == MOST_DEPTH)
+        return false;
+    if (s->sub == OP_ADD)
+        return is_multiple(g, s->in[0], of, depth + 1) && is_multiple(g, s->in[1], of, depth + 1);
+    if (s->sub != OP_MUL || !literal(g, s->in[1], &x))
+        return false;
+    int64_t common = of, rest = x;
+    while (rest) {
+        const int64_t next = common % rest;
+        common = rest;
+        rest = next;
+    }
+    return is_multiple(g, s->in[0], of / common, depth + 1);
+}
+
+typedef struct position {
+    unsigned n;
+    k_val shared[MOST_SHARED];  /* multiples, not negative, */
+    int64_t number[MOST_LANES]; /* and not negative, either */
+} position;
+
+/* A sum of multiples of `of` that lanes share, and known numbers. Nothing is emitted. */
+static bool find_position(const cg *g, k_val v, int64_t of, unsigned depth, position *out)
+{
+    const k_stmt *s = definition(g, v);
+    int64_t number[MOST_LANES];
+    if (is_known(g, v, depth, number)) {
+        for (unsigned l = 0; l < g->lanes; l++)
+            if (number[l] < 0 || number[l] > INT32_MAX || (out->number[l] += number[l]) > INT32_MAX)
+                return false;
+        return true;
+    }
+    if (g->k->value.at[v].shape == K_UNIFORM && scale_of(g, v, 0) && is_multiple(g, v, of, 0)) {
+        if (out->n == MOST_SHARED)
+            return false;
+        out->shared[out->n++] = v;
+        return true;
+    }
+    return s && s->op == K_LET && s->sub == OP_ADD && depth < MOST_DEPTH &&
+           find_position(g, s->in[0], of, depth + 1, out) && find_position(g, s->in[1], of, depth + 1, out);
+}
+
+/* Is it a quotient or remainder of such a position? */
+static bool is_divided(const cg *g, const k_stmt *s, position *x, int64_t *by)
+{
+    const bool divides = s->sub == OP_QUOT || s->sub == OP_DIV || s->sub == OP_REM || s->sub == OP_MOD;
+    *x = (position){0};
+    return divides && literal(g, s->in[1], by) && *by > 0 && find_position(g, s->in[0], *by, 0, x) &&
+           x->n <= MOST_SHARED;
+}
+
+static void divide_numbers(const cg *g, const k_stmt *s, const position *x, int64_t by, int64_t *number)
+{
+    for (unsigned l = 0; l < g->lanes; l++)
+        divide((ir_op)s->sub, x->number[l], by, &number[l]);
+}
+
+/* --- sums --- */
+
 static cg_ref times(cg *g, cg_ref factor, cg_ref by)
 {
     return factor ? LLVMBuildMul(g->b, factor, by, "") : by;
@@ -111,9 +223,15 @@ static bool multiply(cg *g, sum *x, cg_ref by)
     return true;
 }
 
+static cg_ref both(cg *g, cg_ref a, cg_ref b)
+{
+    return a && b ? LLVMBuildAnd(g->b, a, b, "") : a ? a : b;
+}
+
 /* x += y, or x -= y; terms of the same factor become one. */
 static bool add(cg *g, sum *x, const sum *y, bool less)
 {
+    x->stays = both(g, x->stays, y->stays);
     x->shared = less ? LLVMBuildSub(g->b, x->shared, y->shared, "") : LLVMBuildAdd(g->b, x->shared, y->shared, "");
     for (unsigned i = 0; i < y->terms; i++) {
         unsigned at = 0;
@@ -127,6 +245,59 @@ static bool add(cg *g, sum *x, const sum *y, bool less)
             if (!compute(less ? OP_SUB : OP_ADD, x->term[at].number[l], y->term[i].number[l], &x->term[at].number[l]))
                 return false;
     }
+    return true;
+}
+
+/* The least and the greatest one of lanes that differ by constants; overflow: i1, they are not such numbers. */
+static bool find_ends(cg *g, const sum *x, unsigned lanes, cg_ref *end, cg_ref *overflow)
+{
+    LLVMTypeRef i64 = g->i64;
+    if (x->terms > 1 || (x->terms && x->term[0].factor))
+        return false;
+    int64_t least = x->terms ? x->term[0].number[0] : 0, most = least;
+    for (unsigned l = 0; l < lanes && x->terms; l++) {
+        least = x->term[0].number[l] < least ? x->term[0].number[l] : least;
+        most = x->term[0].number[l] > most ? x->term[0].number[l] : most;
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        cg_ref with =
+            cg_call(g, "llvm.sadd.with.overflow", 1, &i64, 2, (cg_ref[]){x->shared, cg_i64(g, i ? most : least)});
+        end[i] = LLVMBuildExtractValue(g->b, with, 0, "");
+        cg_ref wraps = LLVMBuildExtractValue(g->b, with, 1, "");
+        *overflow = i ? LLVMBuildOr(g->b, *overflow, wraps, "") : wraps;
+    }
+    return true;
+}
+
+static bool split(cg *g, k_val v, unsigned depth, sum *out);
+
+/* A quotient or remainder of a position. */
+static bool split_division(cg *g, const k_stmt *s, sum *out)
+{
+    position x;
+    int64_t by;
+    if (!is_divided(g, s, &x, &by))
+        return false;
+    for (unsigned i = 0; i < x.n && (s->sub == OP_QUOT || s->sub == OP_DIV); i++) {
+        cg_ref whole = LLVMBuildExactSDiv(g->b, cg_scalar(g, x.shared[i]), cg_i64(g, by), "");
+        out->shared = LLVMBuildAdd(g->b, out->shared, whole, "");
+    }
+    divide_numbers(g, s, &x, by, out->term[0].number);
+    out->terms = 1;
+    return true;
+}
+
+/* A minimum or maximum of what moves and what lanes share. */
+static bool split_clamped(cg *g, const k_stmt *s, unsigned depth, sum *out)
+{
+    const bool swapped = g->k->value.at[s->in[0]].shape == K_UNIFORM, least = s->sub == OP_MIN;
+    cg_ref end[2], overflow;
+    if (g->k->value.at[s->in[!swapped]].shape != K_UNIFORM || !split(g, s->in[swapped], depth + 1, out) ||
+        !find_ends(g, out, g->lanes, end, &overflow))
+        return false;
+    cg_ref bound = cg_scalar(g, s->in[!swapped]);
+    cg_ref holds = LLVMBuildICmp(g->b, least ? LLVMIntSLE : LLVMIntSGE, end[least], bound, "");
+    out->stays = both(g, out->stays, LLVMBuildAnd(g->b, holds, LLVMBuildNot(g->b, overflow, ""), ""));
     return true;
 }
 
@@ -151,18 +322,25 @@ static bool split(cg *g, k_val v, unsigned depth, sum *out)
     if (s->sub == OP_ADD || s->sub == OP_SUB)
         return split(g, s->in[0], depth + 1, out) && split(g, s->in[1], depth + 1, &other) &&
                add(g, out, &other, s->sub == OP_SUB);
+    if (s->sub == OP_MIN || s->sub == OP_MAX)
+        return split_clamped(g, s, depth, out);
     if (s->sub != OP_MUL)
-        return false;
+        return split_division(g, s, out);
     const bool swapped = g->k->value.at[s->in[0]].shape == K_UNIFORM;
     return g->k->value.at[s->in[!swapped]].shape == K_UNIFORM && split(g, s->in[swapped], depth + 1, out) &&
            multiply(g, out, cg_scalar(g, s->in[!swapped]));
 }
 
+static bool is_numbered(const cg *g)
+{
+    return g->thread && g->lanes <= MOST_LANES && g->lanes > 1 && LLVMIsAConstantInt(g->thread_base) &&
+           !LLVMConstIntGetSExtValue(g->thread_base);
+}
+
 /* How many lanes are on, the first ones, if that is known of a gang whose lanes are numbered by constants; else 0. */
 static unsigned known_lanes(const cg *g)
 {
-    if (!g->thread || g->lanes > MOST_LANES || g->lanes < 2 || !LLVMIsAConstantInt(g->thread_base) ||
-        LLVMConstIntGetSExtValue(g->thread_base))
+    if (!is_numbered(g))
         return 0;
     if (!g->mask.on)
         return g->lanes;
@@ -183,14 +361,12 @@ static bool known_apart(const cg *g, k_val v, unsigned depth, int64_t *number)
         return true;
     if (!s || s->op != K_LET || x->type != T_I64 || depth == MOST_DEPTH)
         return false;
-    const unsigned literal = g->k->value.at[s->in[1]].kind == KV_LITERAL;
-    if (s->sub == OP_MUL ? g->k->value.at[s->in[literal]].kind != KV_LITERAL
-                         : s->sub != OP_ADD && s->sub != OP_SUB)
+    const unsigned second = g->k->value.at[s->in[1]].kind == KV_LITERAL;
+    if (s->sub == OP_MUL ? g->k->value.at[s->in[second]].kind != KV_LITERAL : s->sub != OP_ADD && s->sub != OP_SUB)
         return false;
-    if (s->sub == OP_MUL ? !is_known(g, s->in[literal], depth + 1, other)
-                         : !known_apart(g, s->in[1], depth + 1, other))
+    if (s->sub == OP_MUL ? !is_known(g, s->in[second], depth + 1, other) : !known_apart(g, s->in[1], depth + 1, other))
         return false;
-    if (!known_apart(g, s->in[s->sub == OP_MUL ? !literal : 0], depth + 1, number))
+    if (!known_apart(g, s->in[s->sub == OP_MUL ? !second : 0], depth + 1, number))
         return false;
     for (unsigned i = 0; i < g->lanes; i++)
         if (!compute((ir_op)s->sub, number[i], other[i], &number[i]))
@@ -236,37 +412,16 @@ bool cg_lanes_share(const cg *g, k_val index, unsigned bytes)
 
 /* --- comparisons --- */
 
-/* The least and the greatest one of lanes that differ by constants; overflow: i1, they are not such numbers. */
-static bool find_ends(cg *g, k_val v, unsigned lanes, cg_ref *end, cg_ref *overflow)
-{
-    LLVMTypeRef i64 = g->i64;
-    sum x;
-    if (!split(g, v, 0, &x) || x.terms > 1 || (x.terms && x.term[0].factor))
-        return false;
-    int64_t least = x.terms ? x.term[0].number[0] : 0, most = least;
-    for (unsigned l = 0; l < lanes && x.terms; l++) {
-        least = x.term[0].number[l] < least ? x.term[0].number[l] : least;
-        most = x.term[0].number[l] > most ? x.term[0].number[l] : most;
-    }
-    for (unsigned i = 0; i < 2; i++) {
-        cg_ref both =
-            cg_call(g, "llvm.sadd.with.overflow", 1, &i64, 2, (cg_ref[]){x.shared, cg_i64(g, i ? most : least)});
-        end[i] = LLVMBuildExtractValue(g->b, both, 0, "");
-        cg_ref wraps = LLVMBuildExtractValue(g->b, both, 1, "");
-        *overflow = i ? LLVMBuildOr(g->b, *overflow, wraps, "") : wraps;
-    }
-    return true;
-}
-
 cg_ref cg_offsets_hold(cg *g, const k_stmt *s)
 {
     const unsigned lanes = known_lanes(g);
     const bool swapped = g->k->value.at[s->in[0]].shape == K_UNIFORM;
     cg_ref end[2], overflow, in[3] = {0};
+    sum x;
     if (!lanes || g->k->value.at[s->in[0]].type != T_I64 || g->k->value.at[s->in[!swapped]].shape != K_UNIFORM ||
-        !find_ends(g, s->in[swapped], lanes, end, &overflow))
+        !split(g, s->in[swapped], 0, &x) || !find_ends(g, &x, lanes, end, &overflow))
         return NULL;
-    cg_ref holds = LLVMBuildNot(g->b, overflow, "");
+    cg_ref holds = both(g, LLVMBuildNot(g->b, overflow, ""), x.stays);
     in[!swapped] = cg_scalar(g, s->in[!swapped]);
     for (unsigned i = 0; i < 2; i++) {
         in[swapped] = end[i];
@@ -423,24 +578,47 @@ static cg_ref register_of(const stretches *s, unsigned first)
     return x ? x : cg_zero(LLVMVectorType(element, s->in_register));
 }
 
-cg_ref cg_load_offsets(cg *g, const k_stmt *s)
+static cg_ref load_stretches(cg *g, stretches *of, const k_stmt *s)
+{
+    for (unsigned i = 0; i < of->pieces; i++)
+        of->piece[i].vector = load_piece(of, s->mem, &of->piece[i]);
+    cg_ref part[MOST_LANES];
+    const unsigned parts = g->lanes / of->in_register;
+    for (unsigned i = 0; i < parts; i++)
+        part[i] = register_of(of, i * of->in_register);
+    LLVMTypeRef vector = LLVMVectorType(cg_stored(g, (ir_type)g->k->mem.at[s->mem].type), g->lanes);
+    return LLVMBuildBitCast(g->b, cg_joined(g, parts, part), vector, "");
+}
+
+cg_ref cg_load_offsets(cg *g, const k_stmt *s, cg_load_at *gathered)
 {
     const k_memory *m = &g->k->mem.at[s->mem];
-    const unsigned lanes = known_lanes(g), bytes = (unsigned)ir_type_size((ir_type)m->type);
+    const unsigned known = known_lanes(g), bytes = (unsigned)ir_type_size((ir_type)m->type);
+    const bool usually = !known && g->mask.full && is_numbered(g); /* all lanes are on */
+    const unsigned lanes = usually ? g->lanes : known;
     stretches of = {.g = g, .lanes = lanes, .bytes = bytes};
     sum index;
     if (!lanes || m->every || m->space == K_PRIVATE || !split(g, s->in[0], 0, &index))
         return NULL;
+    if (usually)
+        index.stays = both(g, index.stays, g->mask.full);
     of.index = &index;
     of.in_register = g->cpu.register_bytes / bytes < g->lanes ? g->cpu.register_bytes / bytes : g->lanes;
     if (!find_pieces(&of))
         return NULL;
-    for (unsigned i = 0; i < of.pieces; i++)
-        of.piece[i].vector = load_piece(&of, s->mem, &of.piece[i]);
-    cg_ref part[MOST_LANES];
-    const unsigned parts = g->lanes / of.in_register;
-    for (unsigned i = 0; i < parts; i++)
-        part[i] = register_of(&of, i * of.in_register);
-    LLVMTypeRef vector = LLVMVectorType(cg_stored(g, (ir_type)m->type), g->lanes);
-    return LLVMBuildBitCast(g->b, cg_joined(g, parts, part), vector, "");
+    if (!index.stays)
+        return load_stretches(g, &of, s);
+    LLVMBasicBlockRef usual = cg_block(g, "load.offsets"), rare = cg_block(g, "load.clamped"),
+                      end = cg_block(g, "load.offsets.end");
+    cg_cond(g, index.stays, usual, rare);
+    cg_at(g, usual);
+    cg_ref x = load_stretches(g, &of, s);
+    usual = cg_here(g);
+    cg_br(g, end);
+    cg_at(g, rare);
+    cg_ref y = gathered(g, s);
+    rare = cg_here(g);
+    cg_br(g, end);
+    cg_at(g, end);
+    return cg_phi2(g, x, usual, y, rare);
 }
