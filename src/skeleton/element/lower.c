@@ -72,8 +72,7 @@ k_mem sk_array_memory(sk_lower *lw, ir_id array, uint32_t component, bool writte
     m = k_global(&lw->b, type, written, name);
     lw->out->k->mem.at[m].stream = written && lw->options->stream;
     lw->out->k->mem.at[m].once = written;
-    lw->out->k->mem.at[m].unread =
-        written && !over && array < lw->l->nodes && !(lw->l->wanted[array] >> component & 1);
+    lw->out->k->mem.at[m].unread = written && !over && array < lw->l->nodes && !(lw->l->wanted[array] >> component & 1);
     lw->out->k->mem.at[m].one = !written && !info->rank;
     lw->out->k->mem.at[m].few = written ? 0 : few_elements(lw->l->ir, info);
     vec_push(lw->arena, &lw->out->memory, ((sk_binding){SK_ARRAY, array, component, type}));
@@ -366,16 +365,24 @@ typedef struct work { /* an open block: the lowering is iterative, as terms may 
     const ir_block *block;
     uint32_t next;
     const ir_step *step; /* whose part this block is; NULL for the root */
-    uint8_t part;        /* 0 then or test, 1 orelse or body */
+    uint8_t part;        /* 0 then or test, 1 orelse or body; ALWAYS and 0 or 1: the condition is no question */
     uint32_t scope;
     k_val *variable; /* results of the step */
 } work;
 
 typedef VEC(work) works;
 
+enum { ALWAYS = 2 };
+
 static void open_cond(sk_lower *lw, works *w, const ir_step *s)
 {
     const ir_program *p = lw->l->ir;
+    const k_value *condition = &lw->b.k->value.at[sk_value(lw, ir_args(p, s->cond[0])[0])];
+    if (condition->kind == KV_LITERAL) {
+        const uint8_t branch = !condition->bits;
+        vec_push(lw->arena, w, ((work){branch ? s->orelse : s->then, 0, s, ALWAYS + branch, 0, NULL}));
+        return;
+    }
     k_val *variable = arena_array(lw->arena, k_val, s->group);
     for (uint32_t i = 0; i < s->group; i++)
         variable[i] = k_decl(&lw->b, k_literal(&lw->b, (ir_type)ir_at(p, s->cond[i])->type, 0), "chosen");
@@ -556,6 +563,11 @@ static void close_block(sk_lower *lw, works *w)
     w->n--;
     if (!s)
         return;
+    if (s->then && open.part >= ALWAYS) {
+        for (uint32_t i = 0; i < s->group; i++)
+            sk_bind(lw, s->cond[i], sk_value(lw, ir_args(lw->l->ir, s->cond[i])[1 + open.part - ALWAYS]));
+        return;
+    }
     if (s->then) {
         set_cond(lw, &open, open.part);
         sk_scope_end(lw, open.scope);

@@ -495,6 +495,31 @@ static void overlapping_gangs(elements *e, k_val count, sk_row_gangs g)
     k_end(b);
 }
 
+/* Where all guards of a row let through, gangs that overlap, and the others one by one: their reads in steps are made
+ * together, which is not so where lanes are off. */
+static void gangs_let_through(elements *e, k_val count, sk_row_gangs g)
+{
+    sk_lower *lw = e->lw;
+    k_builder *b = &lw->b;
+    const sk_positions of = {e, begin_column, store_in_row, 0, false};
+    k_val zero = k_i64(b, 0), one = k_i64(b, 1), lanes = k_i64(b, g.lanes), low, high;
+    k_if(b, sk_find_let_through(lw, &e->cuts, count, g.lanes, &of, &low, &high));
+    k_val gangs = k_let(b, OP_QUOT, sk_add(lw, sk_sub(lw, high, low), k_i64(b, g.lanes - 1)), lanes, 0);
+    k_val gang = k_for(b, zero, gangs, false), first = sk_add(lw, low, sk_mul(lw, gang, lanes));
+    uint32_t mark = sk_scope(lw);
+    sk_bind_guards(lw, &e->cuts);
+    gang_of(e, sk_min(lw, first, sk_sub(lw, high, lanes)), g.lanes);
+    sk_scope_end(lw, mark);
+    k_end(b);
+    k_val rest = k_for(b, zero, sk_add(lw, low, sk_sub(lw, count, high)), false);
+    k_val before = k_let(b, OP_LT, rest, low, 0), behind = sk_add(lw, high, sk_sub(lw, rest, low));
+    sk_for_whole_positions(lw, k_select(b, before, rest, behind), one, &of);
+    k_end(b);
+    k_else(b);
+    overlapping_gangs(e, count, g);
+    k_end(b);
+}
+
 /* The elements of a whole piece, several neighbours a thread. */
 static void packed_elements(sk_lower *lw, const sk_outputs *out, ir_id linear, k_val first)
 {
@@ -634,6 +659,8 @@ static void lanes_of_row(elements *e, k_val count, int64_t gangs)
 {
     if (e->factor.by > 1)
         interleaved_elements(e, e->left, count, begin_interleaved_column, few_columns, fetch_row);
+    else if (gangs && !sk_row_gangs_of(gangs).cut && e->cuts.guarded)
+        gangs_let_through(e, count, sk_row_gangs_of(gangs));
     else if (gangs && !sk_row_gangs_of(gangs).cut)
         overlapping_gangs(e, count, sk_row_gangs_of(gangs));
     else

@@ -88,6 +88,61 @@ static bool find_cut(const analysis *a, ir_id id, sk_cut *out)
     }
 }
 
+/* --- guards --- */
+
+enum { WANTED_BOTH = SK_GUARD_HOLDS | SK_GUARD_FAILS };
+
+static void want(const analysis *a, uint8_t *wanted, ir_id term, uint8_t what)
+{
+    wanted[map64_get(&a->forms.number, term)] |= what;
+}
+
+static bool is_constant(const analysis *a, ir_id term, ir_bits bits)
+{
+    const ir_node *n = ir_at(a->p, term);
+    return n->kind == IR_CONST && n->u.literal == bits;
+}
+
+/* What conditions are where a choice reads something that it does not read else, from users to operands. */
+static uint8_t *find_wanted(const analysis *a, arena *memory)
+{
+    uint8_t *wanted = arena_alloc(memory, a->forms.ids.n + 1);
+    for (uint32_t i = a->forms.ids.n; i-- > 0;) {
+        const ir_node *n = ir_at(a->p, a->forms.ids.at[i]);
+        const ir_id *arg = a->p->arg.at + n->args;
+        const uint8_t own = wanted[i + 1];
+        if (n->kind == IR_COND) {
+            const bool left = sk_form_of(&a->forms, arg[1]).reads, right = sk_form_of(&a->forms, arg[2]).reads;
+            if (left != right)
+                want(a, wanted, arg[0], left ? SK_GUARD_HOLDS : SK_GUARD_FAILS);
+            if (own == SK_GUARD_HOLDS && is_constant(a, arg[2], false)) /* both */
+                want(a, wanted, arg[1], own);
+            if (own == SK_GUARD_FAILS && is_constant(a, arg[1], true)) /* neither */
+                want(a, wanted, arg[2], own);
+        }
+        if (n->kind != IR_OP || !own || own == WANTED_BOTH)
+            continue;
+        for (uint32_t k = 0; k < n->n; k++) {
+            if (n->op == OP_NOT)
+                want(a, wanted, arg[k], own ^ WANTED_BOTH);
+            if (n->op == (own == SK_GUARD_HOLDS ? OP_AND : OP_OR))
+                want(a, wanted, arg[k], own);
+        }
+    }
+    return wanted;
+}
+
+static void find_guards(const analysis *a, arena *memory, sk_stretches *s)
+{
+    const uint8_t *wanted = find_wanted(a, memory);
+    for (uint32_t k = 0; k < s->n; k++) {
+        sk_cut *c = &s->cut[k];
+        const uint8_t what = c->kind == SK_CUT_SIGN ? wanted[map64_get(&a->forms.number, c->term)] : 0;
+        c->guard = what == WANTED_BOTH ? 0 : what;
+        s->guarded |= c->guard && c->step != 1 && c->step != -1;
+    }
+}
+
 sk_stretches sk_find_stretches(const sk_lower *lw, uint32_t n, const ir_id *term, const sk_directions *d)
 {
     sk_stretches s = {0};
@@ -109,6 +164,7 @@ sk_stretches sk_find_stretches(const sk_lower *lw, uint32_t n, const ir_id *term
             found = periods++ < SK_MOST_PERIODS;
         s.n += found;
     }
+    find_guards(&a, lw->arena, &s);
     return s;
 }
 
@@ -184,12 +240,72 @@ static k_val moderate(stretch *t, k_val all, k_val x)
     return and(t, all, k_let(b, OP_LE, x, k_i64(b, most), 0));
 }
 
+/* Is the cut an end of the stretch at which all guards let through? */
+static bool is_guard(const stretch *t, uint32_t k)
+{
+    return t->cuts->guarded && t->cuts->cut[k].guard && !t->of->each;
+}
+
+/* A guard that says of an index that it is below an extent. */
+typedef struct bounded {
+    ir_id index, extent; /* 0: it says nothing like that */
+    bool left;           /* the index is the cut's x */
+} bounded;
+
+static bool is_closed(const sk_lower *lw, ir_id term)
+{
+    opt_ids ids = {0};
+    bool closed = true;
+    opt_reach(lw->l->ir, lw->arena, 1, &term, &ids);
+    for (uint32_t i = 0; i < ids.n; i++)
+        closed &= ir_at(lw->l->ir, ids.at[i])->kind != IR_VAR && ir_at(lw->l->ir, ids.at[i])->kind != IR_READ;
+    return closed;
+}
+
+static bounded bounded_by(const stretch *t, uint32_t k)
+{
+    const ir_program *p = t->lw->l->ir;
+    const sk_cut *c = &t->cuts->cut[k];
+    const ir_op op = operator_of(t, k);
+    const bool holds = c->guard == SK_GUARD_HOLDS, left = (op == OP_LT || op == OP_LE) == holds;
+    const bool strict = (op == OP_LT || op == OP_GT) == holds;
+    bounded b = {left ? c->x : c->y, left ? c->y : c->x, left};
+    if (!strict) { /* at most one less */
+        const ir_node *n = ir_at(p, b.extent);
+        int64_t more;
+        const bool one_less =
+            n->kind == IR_OP && n->op == OP_ADD && sk_small_literal(p, ir_args(p, b.extent)[1], &more) && more == -1;
+        b.extent = one_less ? ir_args(p, b.extent)[0] : 0;
+    }
+    return b.extent && is_closed(t->lw, b.extent) && !is_closed(t->lw, b.index) ? b : (bounded){0};
+}
+
+/* Are such indices not negative from *low to *high? Then they are inside. */
+static k_val not_negative(stretch *t, k_val good, k_val low, k_val high)
+{
+    sk_lower *lw = t->lw;
+    k_builder *b = &lw->b;
+    for (uint32_t k = 0; k < t->cuts->n; k++) {
+        const bounded at = is_guard(t, k) ? bounded_by(t, k) : (bounded){0};
+        if (!at.index)
+            continue;
+        const int64_t step = at.left ? t->cuts->cut[k].step : -t->cuts->cut[k].step;
+        k_val least = step > 0 ? low : sk_sub(lw, high, k_i64(b, 1));
+        least = sk_add(lw, at.left ? t->x[k] : t->y[k], sk_mul(lw, least, k_i64(b, step)));
+        good = and(t, good, k_let(b, OP_GE, least, k_i64(b, 0), 0));
+    }
+    return good;
+}
+
 /* Are positions of cuts computed without wrapping, and the loop and its periods long enough, for a register or so? Of
  * several cuts, gangs that are not whole cost more than they gain in short rows. */
 static k_val suits(stretch *t)
 {
     k_builder *b = &t->lw->b;
-    const int64_t registers = t->cuts->n > 1 ? 16 : 1, lanes = t->of->rows ? 1 : t->lw->out->k->lanes;
+    uint32_t cuts = t->cuts->n;
+    for (uint32_t k = 0; k < t->cuts->n; k++)
+        cuts -= is_guard(t, k);
+    const int64_t registers = cuts > 1 ? 16 : 1, lanes = t->of->rows ? 1 : t->lw->out->k->lanes;
     k_val all = k_let(b, OP_GE, t->count, k_i64(b, (registers * lanes + 3) / 4), 0);
     for (uint32_t k = 0; k < t->cuts->n; k++) {
         all = moderate(t, all, t->x[k]);
@@ -211,6 +327,13 @@ static void bind_cut(stretch *t, uint32_t k)
     const sk_cut *c = &t->cuts->cut[k];
     ir_op op = operator_of(t, k);
     k_val x;
+    if (is_guard(t, k)) {
+        const bounded at = bounded_by(t, k);
+        sk_bind(lw, c->term, k_literal(b, T_BOOL, c->guard == SK_GUARD_HOLDS));
+        if (at.index)
+            sk_note_extent(lw, at.index, at.extent);
+        return;
+    }
     switch (op) {
     case OP_LT:
     case OP_LE:
@@ -332,7 +455,7 @@ static void know(stretch *t, const k_val *place, k_val low)
         const sk_cut *c = &t->cuts->cut[k];
         if (c->kind == SK_CUT_ZERO)
             t->state[k] = equal_from(t, place[k], low);
-        if (c->kind == SK_CUT_SIGN)
+        if (c->kind == SK_CUT_SIGN && !is_guard(t, k))
             t->state[k] = k_let(b, c->step > 0 ? OP_LT : OP_GE, low, place[k], 0);
     }
 }
@@ -346,7 +469,7 @@ static void between(stretch *t, k_val low, k_val high)
     places all = {0};
     for (uint32_t k = 0; k < t->cuts->n; k++) {
         const sk_cut *c = &t->cuts->cut[k];
-        if (c->kind != SK_CUT_SIGN && c->kind != SK_CUT_ZERO)
+        if ((c->kind != SK_CUT_SIGN && c->kind != SK_CUT_ZERO) || is_guard(t, k))
             continue;
         place[k] = all.at[all.n++] = place_of(t, k);
         if (c->kind == SK_CUT_ZERO)
@@ -367,7 +490,20 @@ static void between(stretch *t, k_val low, k_val high)
     k_end(b);
 }
 
-/* The positions at which all extremes are what moves. */
+/* The positions at which a guard lets through are those before its place, or those from there on. */
+static void narrow_by_guard(stretch *t, uint32_t k, k_val *low, k_val *high)
+{
+    const sk_cut *c = &t->cuts->cut[k];
+    const ir_op op = operator_of(t, k);
+    const bool less = op == OP_LT || op == OP_LE, holds = c->guard == SK_GUARD_HOLDS;
+    const k_val place = place_of(t, k);
+    if ((less == holds) == (c->step > 0))
+        *high = sk_min(t->lw, *high, place);
+    else
+        *low = sk_max(t->lw, *low, place);
+}
+
+/* The positions at which all extremes are what moves, and guards let through. */
 static void find_middle(stretch *t, k_val *low, k_val *high)
 {
     sk_lower *lw = t->lw;
@@ -376,6 +512,8 @@ static void find_middle(stretch *t, k_val *low, k_val *high)
     *high = t->count;
     for (uint32_t k = 0; k < t->cuts->n; k++) {
         const sk_cut *c = &t->cuts->cut[k];
+        if (is_guard(t, k))
+            narrow_by_guard(t, k, low, high);
         if (c->kind != SK_CUT_EXTREME)
             continue;
         k_val apart = c->step > 0 ? sk_sub(lw, t->y[k], t->x[k]) : sk_sub(lw, t->x[k], t->y[k]);
@@ -399,7 +537,8 @@ void sk_for_stretches(sk_lower *lw, const sk_stretches *s, k_val count, const sk
     at_start(&t);
     lw->element = around;
     find_middle(&t, &low, &high);
-    k_val good = and(&t, suits(&t), k_let(b, OP_LT, low, high, 0));
+    k_val good = not_negative(&t, suits(&t), low, high);
+    good = and(&t, good, k_let(b, OP_LT, low, high, 0));
     k_if(b, good);
     between(&t, low, high);
     k_end(b);
@@ -442,6 +581,37 @@ void sk_bind_signs(sk_lower *lw, const sk_stretches *s, const k_val state[SK_MOS
     for (uint32_t k = 0; k < s->n; k++)
         if (s->cut[k].kind == SK_CUT_SIGN)
             sk_bind(lw, s->cut[k].term, state[k]);
+}
+
+/* --- rows whose guards let through --- */
+
+k_val sk_find_let_through(sk_lower *lw, const sk_stretches *s, k_val count, int64_t least, const sk_positions *of,
+                          k_val *low, k_val *high)
+{
+    k_builder *b = &lw->b;
+    stretch t = {.lw = lw, .cuts = s, .of = of, .count = count};
+    k_val around = lw->element, good = 0;
+    *low = k_i64(b, 0);
+    *high = count;
+    at_start(&t);
+    lw->element = around;
+    for (uint32_t k = 0; k < s->n; k++) {
+        if (!is_guard(&t, k))
+            continue;
+        good = moderate(&t, good, t.x[k]);
+        good = moderate(&t, good, t.y[k]);
+        narrow_by_guard(&t, k, low, high);
+    }
+    good = not_negative(&t, good, *low, *high);
+    return and(&t, good, k_let(b, OP_GE, sk_sub(lw, *high, *low), k_i64(b, least), 0));
+}
+
+void sk_bind_guards(sk_lower *lw, const sk_stretches *s)
+{
+    stretch t = {.lw = lw, .cuts = s, .of = &(sk_positions){0}};
+    for (uint32_t k = 0; k < s->n; k++)
+        if (is_guard(&t, k))
+            bind_cut(&t, k);
 }
 
 void sk_for_whole_positions(sk_lower *lw, k_val from, k_val count, const sk_positions *of)

@@ -16,13 +16,18 @@ typedef enum { SK_CUT_SIGN, SK_CUT_ZERO, SK_CUT_PERIOD, SK_CUT_EXTREME } sk_cut_
 typedef struct sk_cut {
     sk_cut_kind kind;
     ir_id term, x, y;
-    int64_t step; /* of x - y from one position to the next: a small number; of ZERO 1 or -1 */
+    int64_t step;  /* of x - y from one position to the next: a small number; of ZERO 1 or -1 */
+    uint8_t guard; /* of SIGN, sk_guard: what it is where something is read that is not read else; 0: no such thing */
 } sk_cut;
+
+typedef enum { SK_GUARD_HOLDS = 1, SK_GUARD_FAILS } sk_guard;
 
 enum { SK_MOST_CUTS = 16, SK_MOST_PERIODS = 4 /* among these: loops within loops */ };
 
 typedef struct sk_stretches {
     uint32_t n;
+    bool guarded; /* there are guards of reads in steps. Where all guards let through, these are read together: that is
+                     a stretch with code of its own */
     sk_cut cut[SK_MOST_CUTS];
 } sk_stretches;
 
@@ -48,6 +53,12 @@ void sk_for_stretches(sk_lower *lw, const sk_stretches *s, k_val count, const sk
 k_val sk_signs_stand(sk_lower *lw, const sk_stretches *s, k_val count, const sk_positions *of,
                      k_val state[SK_MOST_CUTS]);
 void sk_bind_signs(sk_lower *lw, const sk_stretches *s, const k_val state[SK_MOST_CUTS]);
+
+/* Of `count` positions those from *low on, up to *high, at which all guards let through, if `guarded`; at piece level.
+ * The result: are there as many as `least`? */
+k_val sk_find_let_through(sk_lower *lw, const sk_stretches *s, k_val count, int64_t least, const sk_positions *of,
+                          k_val *low, k_val *high);
+void sk_bind_guards(sk_lower *lw, const sk_stretches *s);
 
 /* One FOR_ALL over positions from ... from + count - 1, which are whole gangs. */
 void sk_for_whole_positions(sk_lower *lw, k_val from, k_val count, const sk_positions *of);
