@@ -8,7 +8,9 @@ enum {
     MOST_WEIGHT = 100000,
     LEAST_SHARE = 8, /* the rest of the function is at most so many times as much */
     LOOP_WEIGHT = 1000,
-    MOST_RESULTS = 16 /* of one small map */
+    MOST_TIMES = 1 << 12, /* an extent */
+    MOST_DEPTH = 4,       /* of sums */
+    MOST_RESULTS = 16     /* of one small map */
 };
 
 /* An operand, as far as its index is made of some of the operation's own. */
@@ -151,6 +153,58 @@ static void join(finder *f, fact *at, ir_id id)
     at->stays |= of->stays;
 }
 
+/* The product of the extents further in than all dimensions of the set is small, as far as is known. */
+static bool is_innermost(const finder *f, uint32_t dims)
+{
+    int64_t times = 1, extent;
+    for (unsigned d = f->info.rank; d-- > 0 && !(dims & 1u << d);) {
+        if (!ir_extent_constant(f->p, f->info.shape[d], &extent) || extent >= OPT_REPEATS_LEAST)
+            return false;
+        times *= extent > 0 ? extent : 1;
+    }
+    return times < OPT_REPEATS_LEAST;
+}
+
+/* An index that is moved by something, or not: loops know its quotients and remainders as they go along. */
+static bool is_moved_index(const ir_program *p, ir_id id, unsigned depth)
+{
+    const ir_node *n = ir_at(p, id);
+    const ir_id *arg = ir_args(p, id);
+    if (n->kind != IR_OP || (n->op != OP_ADD && n->op != OP_SUB) || !depth)
+        return n->kind == IR_VAR;
+    return is_moved_index(p, arg[0], depth - 1) || is_moved_index(p, arg[1], depth - 1);
+}
+
+/* Loops go over rows and along their elements, so what is made of indices by integer arithmetic goes along with them or
+ * is computed before them: but for quotients in the innermost loop whose dividends do not follow one another. */
+static bool divides_anew(finder *f, const ir_node *n, const fact *at)
+{
+    const bool divides = n->op == OP_QUOT || n->op == OP_REM || n->op == OP_DIV || n->op == OP_MOD;
+    const ir_id *arg = f->p->arg.at + n->args;
+    return divides && ir_at(f->p, arg[1])->kind != IR_CONST && !is_moved_index(f->p, arg[0], MOST_DEPTH) &&
+           is_innermost(f, at->dims);
+}
+
+/* An extent of the operation along one of these dimensions, or some times that: where there are elements, it is neither
+ * 0 nor negative. */
+static bool is_own_extent(const finder *f, ir_id id, uint32_t dims)
+{
+    const ir_node *n = ir_at(f->p, id);
+    for (unsigned d = 0; d < f->info.rank; d++)
+        if (dims & 1u << d && id == f->info.shape[d])
+            return true;
+    int64_t times;
+    return n->kind == IR_OP && n->op == OP_MUL && ir_extent_constant(f->p, f->p->arg.at[n->args + 1], &times) &&
+           times > 0 && times <= MOST_TIMES && is_own_extent(f, f->p->arg.at[n->args], dims);
+}
+
+static bool may_fail(const finder *f, const ir_node *n, uint32_t dims)
+{
+    const ir_type type = (ir_type)ir_at(f->p, f->p->arg.at[n->args])->type;
+    const bool fails = n->partial && ir_op_guarded((ir_op)n->op, type);
+    return fails && !(ir_op_partial((ir_op)n->op, type) && is_own_extent(f, f->p->arg.at[n->args + 1], dims));
+}
+
 static void look_at(finder *f, uint32_t i)
 {
     const ir_node *n = ir_at(f->p, f->ids.at[i]);
@@ -168,12 +222,14 @@ static void look_at(finder *f, uint32_t i)
         at->stays |= n->u.loop->cond != 0; /* it may not end */
         break;
     case IR_OP:
-        at->weight += ir_type_float((ir_type)n->type) || at->values ? ir_op_cost((ir_op)n->op) : 0;
-        at->stays |= n->partial && ir_op_guarded((ir_op)n->op, (ir_type)ir_at(f->p, f->p->arg.at[n->args])->type);
+        if (ir_type_float((ir_type)n->type) || at->values || divides_anew(f, n, at))
+            at->weight += ir_op_cost((ir_op)n->op);
+        at->stays |= may_fail(f, n, at->dims);
         at->stays |= (ir_ops[n->op].flags & OP_TRACES) != 0;
         break;
     case IR_READ:
-        at->reads = at->values = true;
+        at->reads = true;
+        at->values |= n->scope != 0;
         at->stays |= !ir_read_surely_inside(f->p, &f->below, n); /* for all indices on which it depends */
         break;
     case IR_COND:
@@ -404,6 +460,24 @@ static ir_id read_inside(void *env, const ir_node *read, const ir_id *index)
     return ir_read(f->p, read->site, read->array, (uint32_t)read->u.literal, read->flags | IR_SAFE, read->n, index);
 }
 
+typedef struct divided {
+    finder *f;
+    uint32_t dims;
+    bool plain; /* indices too, whose quotients loops know by the extent */
+} divided;
+
+/* What divides by an extent of its own elements divides by 1 at least, so that it is seen not to fail. */
+static ir_id divide_surely(void *env, ir_id id, const ir_id *by)
+{
+    const divided *d = env;
+    finder *f = d->f;
+    const ir_node *n = ir_at(f->p, id);
+    if (!ir_op_partial((ir_op)n->op, (ir_type)n->type) || !is_own_extent(f, by[1], d->dims) ||
+        (!d->plain && is_moved_index(f->p, by[0], MOST_DEPTH)))
+        return 0;
+    return ir_op2(f->p, n->site, (ir_op)n->op, by[0], ir_op2(f->p, n->site, OP_MAX, by[1], ir_i64(f->p, 1)));
+}
+
 /* The terms, which depend on these dimensions at most, as elements of an array over them. */
 static ir_id make_small(finder *f, const small *s, uint32_t n, const ir_id *term)
 {
@@ -419,7 +493,9 @@ static ir_id make_small(finder *f, const small *s, uint32_t n, const ir_id *term
     ir_id *result = arena_array(p->arena, ir_id, n);
     for (uint32_t i = 0; i < all.count; i++)
         to[i] = fn->param[all.to[i]];
-    opt_rewrite(p, p->arena, all.count, all.from, to, read_inside, f, n, term, result);
+    divided sure = {f, s->dims, true};
+    opt_rewrite_ops(p, p->arena, divide_surely, NULL, &sure, n, term, result);
+    opt_rewrite(p, p->arena, all.count, all.from, to, read_inside, f, n, result, result);
     fn = ir_fn_close(p, fn, n, result);
     uint32_t site = ir_at(p, f->id)->site;
     if (!fn)
@@ -472,6 +548,8 @@ static void make_rest(finder *f, ir_id old, uint32_t more, const ir_id *array, c
     for (uint32_t i = 0; i < all.count; i++)
         to[i] = made->param[all.to[i]];
     opt_rewrite(p, p->arena, all.count, all.from, to, NULL, NULL, fn->results, fn->result, result);
+    divided sure = {f, f->all, false};
+    opt_rewrite_ops(p, p->arena, divide_surely, NULL, &sure, fn->results, result, result);
     ir_array info = f->info;
     info.fn = ir_fn_close(p, made, fn->results, result);
     info.inputs = inputs;
@@ -480,7 +558,9 @@ static void make_rest(finder *f, ir_id old, uint32_t more, const ir_id *array, c
         return;
     opt_remake_as(&f->remake, old, &info);
     ir_node *n = &p->node.at[p->node.n - 1];
-    if (n->kind == IR_GENERATE) {
+    if (n->kind == IR_BACKPERMUTE)
+        n->flags &= (uint8_t)~IR_SAFE;
+    if (n->kind != IR_MAP) {
         n->kind = IR_MAP;
         n->flags |= IR_INDEXED;
     }
@@ -569,6 +649,34 @@ static bool is_mixed(finder *f)
     return mixed;
 }
 
+/* A backpermute as a function of indices that reads its source. */
+static void read_source(finder *f)
+{
+    ir_program *p = f->p;
+    const ir_id source = f->info.input[0];
+    const unsigned flags = ir_at(p, f->id)->flags & IR_SAFE;
+    ir_fn *fn = arena_copy(p->arena, f->info.fn, sizeof(*fn));
+    fn->results = f->info.components;
+    fn->result = arena_array(p->arena, ir_id, fn->results + 1);
+    for (uint32_t c = 0; c < fn->results; c++)
+        fn->result[c] = ir_read(p, ir_at(p, f->id)->site, source, c, flags, f->info.fn->results, f->info.fn->result);
+    f->info.fn = fn;
+    f->info.inputs = 0;
+}
+
+static bool divides(ir_program *p, const ir_fn *fn)
+{
+    opt_ids ids = {0};
+    uint32_t weight = 0;
+    opt_reach(p, p->arena, fn->results, fn->result, &ids);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *n = ir_at(p, ids.at[i]);
+        weight += n->kind == IR_LOOP ? LOOP_WEIGHT : n->kind == IR_OP ? ir_op_cost((ir_op)n->op) : 0;
+    }
+    vec_free(p->arena, &ids);
+    return weight >= IR_COST_DIVISION;
+}
+
 static bool pass(ir_program *p)
 {
     finder f = {.p = p};
@@ -579,10 +687,13 @@ static bool pass(ir_program *p)
         opt_remake_array(&f.remake, id);
         f.id = f.remake.array[id] ? f.remake.array[id] : id;
         ir_kind kind = (ir_kind)ir_at(p, f.id)->kind;
-        if ((kind != IR_GENERATE && kind != IR_MAP) || ir_at(p, f.id)->flags & (IR_ALONG | IR_FUSED))
+        const bool moves = kind == IR_BACKPERMUTE && ir_info(p, f.id)->rank > 1 && divides(p, ir_info(p, f.id)->fn);
+        if ((kind != IR_GENERATE && kind != IR_MAP && !moves) || ir_at(p, f.id)->flags & (IR_ALONG | IR_FUSED))
             continue;
         f.info = *ir_info(p, f.id);
-        f.indexed = kind == IR_GENERATE || ir_at(p, f.id)->flags & IR_INDEXED;
+        if (moves)
+            read_source(&f);
+        f.indexed = kind != IR_MAP || ir_at(p, f.id)->flags & IR_INDEXED;
         if (f.info.rank && is_mixed(&f))
             look_at_function(&f, id);
     }

@@ -8,7 +8,11 @@
  * on elements of arrays that were replicated along the other dimensions, on reads at these indices) has the same value
  * all along the others. If it takes long, as divisions, roots and elementary functions do, it becomes a map over the
  * dimensions on which it depends, whose result is replicated: the reciprocals of the columns' deviations, by which every
- * row is scaled. A map that has nothing but such elements is itself the replicate of a small one.
+ * row is scaled. A map that has nothing but such elements is itself the replicate of a small one. A backpermute whose
+ * places have such terms reads its source at them.
+ * - Integer arithmetic of indices stays, as loops go along with it, but for quotients of the innermost dimension whose
+ *   dividends are no moved index: the columns of a picture that is resized. Divisors are extents of the elements, which
+ *   cannot fail where there are any.
  * - Terms that may fail, or tell that they were computed, stay: they are computed for elements that there are.
  * - Terms that the rest of the function outweighs stay, as do those of dimensions that are short.
  * What stands in a term is as it was, so bits stay: it is run after contraction, which looks at whole functions.

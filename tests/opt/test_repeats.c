@@ -107,6 +107,29 @@ static const struct {
      "a6 = map: backpermute safe step [n, m] a5 {x1: i64, x2: i64 -> x2}\n"
      "a7 = map indexed a1, a6 {x1: i64, x2: i64, x3: f32, x4: f32 -> x3 * x4}\n"
      "output a7\n"},
+    /* quotients by an extent of the elements themselves, which is not 0 where there are any; those of rows are computed
+     * before the loop along a row */
+    {"r = generate [n, m] {i: i64, j: i64 -> f32(quot(i * 3, n) + quot(j * 3, m))} output r",
+     "a5 = generate step [m] {x1: i64 -> quot(x1 * 3, max(m, 1))}\n"
+     "a6 = generate: backpermute safe step [n, m] a5 {x1: i64, x2: i64 -> x2}\n"
+     "a7 = generate: map indexed a6 {x1: i64, x2: i64, x3: i64 -> f32(quot(x1 * 3, max(n, 1)) + x3)}\n"
+     "output a7\n"},
+    {"r = generate [n, m] {i: i64, j: i64 -> f32(i + max(rem((j * 2 + 1) * n, m * 2), 1))} output r",
+     "a5 = generate step [m] {x1: i64 -> max(rem((x1 * 2 + 1) * n, max(m * 2, 1)), 1)}\n"
+     "a6 = generate: backpermute safe step [n, m] a5 {x1: i64, x2: i64 -> x2}\n"
+     "a7 = generate: map indexed a6 {x1: i64, x2: i64, x3: i64 -> f32(x1 + x3)}\n"
+     "output a7\n"},
+    /* where elements are moved from */
+    {"r = backpermute [n, m] a1 {i: i64, j: i64 -> i, rem(j * 3, m)} output r",
+     "a5 = backpermute: generate step [m] {x1: i64 -> rem(x1 * 3, max(m, 1))}\n"
+     "a6 = backpermute safe step [n, m] a5 {x1: i64, x2: i64 -> x2}\n"
+     "a7 = backpermute: map indexed a6 {x1: i64, x2: i64, x3: i64 -> a1[x1, x3]}\n"
+     "output a7\n"},
+    {"r = backpermute safe [n, m, 3] a1 {i: i64, j: i64, k: i64 -> i, rem(j * 3, m)} output r",
+     "a5 = backpermute: generate step [m] {x1: i64 -> rem(x1 * 3, max(m, 1))}\n"
+     "a6 = backpermute safe step [n, m, 3] a5 {x1: i64, x2: i64, x3: i64 -> x2}\n"
+     "a7 = backpermute: map indexed a6 {x1: i64, x2: i64, x3: i64, x4: i64 -> a1[safe x1, x4]}\n"
+     "output a7\n"},
     /* loops that come to an end, and what is chosen, if it may be computed in any case */
     {COLUMNS "r = map a1, c {x: f32, y: f32 l = for (k < 3; s = y) { next s * y } -> x + l.0} output r",
      "a5 = map step a2 {x1: f32\n"
@@ -146,6 +169,12 @@ static const char *const kept[] = {
     "r = map indexed a1 {i: i64, j: i64, x: f32 -> if x < 99.0f32 && j + 1 < m then x * exp(a2[safe j + 1]) else x} "
     "output r",
     "r = map indexed a1 {i: i64, j: i64, x: f32 -> x * exp(a3[safe 0] + a2[j])} output r",
+    /* quotients that go along with a loop, or that stand before it; a divisor that may be 0 */
+    "r = generate [n, m] {i: i64, j: i64 -> i * quot(j + 1, m) + quot(j * 3, 5)} output r",
+    "r = backpermute [n, m] a1 {i: i64, j: i64 -> i, mod(j - (rem(i, 3) + -1), m)} output r",
+    "r = backpermute [n, m] a1 {i: i64, j: i64 -> rem(i * 3, n), j} output r",
+    "r = generate [n, m] {i: i64, j: i64 -> i * quot(j * 3, n)} output r",
+    "r = generate [n, m, n] {i: i64, j: i64, k: i64 -> i * k * quot(j * 3, m)} output r",
     /* arithmetic of indices; few elements along the other dimension; what the rest outweighs */
     "r = generate [n, m] {i: i64, j: i64 -> i * (j / 3)} output r",
     "c = backpermute safe [15, m] a2 {i: i64, j: i64 -> j} g = generate [15, m] {i: i64, j: i64 -> f32(i)} "
