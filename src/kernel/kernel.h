@@ -64,6 +64,7 @@ typedef struct k_memory {
     bool stream;    /* global outputs: results are large, write past the caches (non-temporal) */
     bool once;      /* global outputs: no element is stored twice in a piece, so it does not matter in which order they are */
     bool unread;    /* global outputs: nobody reads them but the kernel itself, if at all */
+    bool near;      /* global: elements are likely to be places near those that their neighbours have */
     bool one;       /* global: it has an element 0, whatever guards reads of it, and nobody writes it meanwhile */
     uint32_t few;   /* global: it has exactly so many elements; 0: that is not known, or they are many */
     uint32_t every; /* global: bytes from each element to the next one: fields of an array of structs. They need not be

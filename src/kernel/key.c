@@ -91,8 +91,8 @@ static void put_declarations(writer *w)
         const k_memory *memory = &k->mem.at[m];
         put(w, memory->space);
         put(w, memory->type);
-        put(w, (uint64_t)memory->unread << 4 | (uint64_t)memory->one << 3 | (uint64_t)memory->once << 2 |
-                   (uint64_t)memory->written << 1 | memory->stream);
+        put(w, (uint64_t)memory->near << 5 | (uint64_t)memory->unread << 4 | (uint64_t)memory->one << 3 |
+                   (uint64_t)memory->once << 2 | (uint64_t)memory->written << 1 | memory->stream);
         put(w, (uint64_t)memory->count);
         put(w, memory->few);
         put(w, memory->every);

@@ -246,6 +246,7 @@ static void memory_declaration(parser *p, k_space space)
         memory_of->once = take(p, "once");
         memory_of->stream = take(p, "stream");
         memory_of->unread = take(p, "unread");
+        memory_of->near = take(p, "near");
         memory_of->one = take(p, "one");
         if (take(p, "few"))
             memory_of->few = (uint32_t)integer(p);

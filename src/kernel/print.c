@@ -248,8 +248,9 @@ static void put_declarations(printer *p)
         if (memory->space != K_GLOBAL)
             text_printf(p->out, "[%" PRId64 "]", memory->count);
         else
-            text_printf(p->out, "%s%s%s%s%s", memory->written ? " written" : "", memory->once ? " once" : "",
-                        memory->stream ? " stream" : "", memory->unread ? " unread" : "", memory->one ? " one" : "");
+            text_printf(p->out, "%s%s%s%s%s%s", memory->written ? " written" : "", memory->once ? " once" : "",
+                        memory->stream ? " stream" : "", memory->unread ? " unread" : "", memory->near ? " near" : "",
+                        memory->one ? " one" : "");
         if (memory->few)
             text_printf(p->out, " few %" PRIu32, memory->few);
         if (memory->every)

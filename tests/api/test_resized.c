@@ -4,6 +4,7 @@
 #include "both.h"
 
 #include <stdio.h>
+#include <string.h>
 
 typedef struct picture {
     sn_acc x, rows, columns;
@@ -92,6 +93,24 @@ static sn_acc channels(sn_acc x, sn_acc rows, sn_acc columns)
     return sn_backpermute(sn_shape(sn_size(rows), sn_size(columns), 3), sn_closure(channel_at, &p), x);
 }
 
+/* By floats, of which some columns are outside or far from their neighbours. */
+static sn_scalar scaled_at(void *env, sn_scalar i, sn_scalar j)
+{
+    const picture *p = env;
+    sn_scalar n = sn_extent(p->x, 0), m = sn_extent(p->x, 1);
+    sn_scalar scale = sn_div(sn_to_f32(m), sn_to_f32(sn_size(p->columns)));
+    sn_scalar at = sn_sub(sn_mul(sn_add(sn_to_f32(j), 0.5f), scale), 0.5f), low = sn_to_i64(sn_floor(at));
+    sn_scalar a = sn_max(sn_min(low, sn_sub(m, 1)), 0), b = sn_max(sn_min(sn_mul(low, 5), sn_sub(m, 1)), 0);
+    sn_scalar row = sn_min(i, sn_sub(n, 1));
+    return sn_add(sn_index(p->x, row, a), sn_index(p->x, row, b));
+}
+
+static sn_acc scaled(sn_acc x, sn_acc rows, sn_acc columns)
+{
+    picture p = {x, rows, columns};
+    return sn_generate(sn_shape(sn_size(rows), sn_size(columns)), sn_closure(scaled_at, &p));
+}
+
 /* Some places are behind the end. */
 static sn_scalar too_far_at(void *env, sn_scalar i, sn_scalar j)
 {
@@ -124,6 +143,7 @@ static void by_reads(void **state)
     (void)state;
     both("[n,m]T, [k]bool, [l]bool -> [k,l]T", read, "u8 i16 f32 i64", SMALL, PICTURES, EMPTY);
     both("[n,m]T, [k]bool, [l]bool -> [k,l]i64", between, "u8 i32 f32", SMALL, PICTURES, EMPTY);
+    both("[n,m]T, [k]bool, [l]bool -> [k,l]T", scaled, "u8 i16 f32 i64", SMALL, PICTURES, EMPTY);
     both("[n,m]T -> [n,m]T", modular, "u8 i32 f64", SMALL, MATRICES, 40, 300, 20, 1000);
 }
 
@@ -147,6 +167,16 @@ static int32_t failing_place(sn_context *cx, char *message, size_t room)
     return status;
 }
 
+/* Kernels that read places know that those of neighbours are near. */
+static void tables(void **state)
+{
+    (void)state;
+    sn_program *p = sn_compile_at(SN_HERE, both_cpu(), "[n,m]u8, [k]bool, [l]bool -> [k,l]u8", SN_BODY(moved));
+    assert_non_null(p);
+    assert_non_null(strstr(sn_explain(p, "kernels"), ":i64 near"));
+    sn_drop(p);
+}
+
 /* What is said of an index outside. */
 static void messages(void **state)
 {
@@ -161,6 +191,6 @@ static void messages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(by_backpermute), cmocka_unit_test(by_reads),
-                                       cmocka_unit_test(outside), cmocka_unit_test(messages)};
+                                       cmocka_unit_test(outside), cmocka_unit_test(messages), cmocka_unit_test(tables)};
     return cmocka_run_group_tests(tests, both_open, both_close);
 }

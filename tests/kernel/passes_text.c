@@ -10,7 +10,7 @@
 #include "support/random_kernel.h"
 
 static const char declarations[] =
-    "kernel k lanes 8 threads 64 { global @1:f32 global @2:i64 global @3:f32 written global @4:i64 written "
+    "kernel k lanes 8 threads 64 { global @1:f32 global @2:i64 near global @3:f32 written global @4:i64 written "
     "global @5:u64 written global @8:f32 one global @9:f32 written unread shared @6:f32[64] private @7:i64[4] arg %1:i64 arg %2:i64 arg %3:f32 arg "
     "%4:bool ";
 

@@ -6,6 +6,7 @@
 #include "opt/rewrite.h"
 #include "skeleton/element/along.h"
 #include "skeleton/element/eager.h"
+#include "skeleton/element/near.h"
 #include "skeleton/element/runs.h"
 #include "skeleton/element/spans.h"
 #include "skeleton/extents.h"
@@ -73,6 +74,7 @@ k_mem sk_array_memory(sk_lower *lw, ir_id array, uint32_t component, bool writte
     lw->out->k->mem.at[m].stream = written && lw->options->stream;
     lw->out->k->mem.at[m].once = written;
     lw->out->k->mem.at[m].unread = written && !over && array < lw->l->nodes && !(lw->l->wanted[array] >> component & 1);
+    lw->out->k->mem.at[m].near = !written && sk_holds_near_places(lw->l->ir, lw->arena, array, component);
     lw->out->k->mem.at[m].one = !written && !info->rank;
     lw->out->k->mem.at[m].few = written ? 0 : few_elements(lw->l->ir, info);
     vec_push(lw->arena, &lw->out->memory, ((sk_binding){SK_ARRAY, array, component, type}));

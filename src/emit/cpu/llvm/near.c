@@ -1,10 +1,10 @@
 /* Loads at indices that are computed and lie near each other: halves and other fractions of positions, positions with
- * bits turned over, chosen or clamped ones. Whether they are near is looked at when the code runs: then the stretch
- * from the least to the greatest index is loaded into a register, or two, from which lanes take their elements. A
- * gather would take an access for each lane. */
+ * bits turned over, chosen or clamped ones, or such as an array has that is made of them (`near`). Whether they are
+ * near is looked at when the code runs: then the stretch from the least to the greatest index is loaded into a
+ * register, or two, from which lanes take their elements. A gather would take an access for each lane. */
 #include "emit/cpu/llvm/cg.h"
 
-enum { REGISTER = 64, MOST_DEPTH = 10, FEWEST_LANES = 8 };
+enum { REGISTER = 64, MOST_DEPTH = 10, FEWEST_LANES = 8, STEP_OF_PLACES = 2 /* at most, in most arrays of them */ };
 
 /* Of one index, from lane to lane. */
 typedef enum {
@@ -110,6 +110,8 @@ static progress progress_of(const cg *g, k_val v, unsigned depth)
                                                                               : b.slope}
                             : (progress){0};
     }
+    if (s->op == K_LOAD && g->k->mem.at[s->mem].near && progress_of(g, s->in[0], depth + 1).is == LINEAR)
+        return (progress){COMPUTED, STEP_OF_PLACES};
     return s->op == K_LET ? of_let(g, s, depth) : (progress){0};
 }
 
