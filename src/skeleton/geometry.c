@@ -72,37 +72,43 @@ int64_t sk_piece_elements(const sk_call *x, int64_t total)
 }
 
 /* Gangs that overlap at the ends of rows, the fastest of powers of two by a rough count of instructions: each gang's
- * own, those of each register, and those of each register's elements. 0: rows are so long that their ends do not
- * matter, so short that no gang fits, or so few that they are not worth a kernel. */
+ * own, those of each register, and those of each register's elements; a lane may have a group of these. 0: rows are so
+ * long that their ends do not matter, so short that no gang fits, or so few that they are not worth a kernel. */
 static int64_t gangs_of_rows(const sk_cluster *c, const sk_options *o, int64_t rows, int64_t columns)
 {
     enum {
         OF_GANG = 3,
         OF_REGISTER = 2,
         FEWEST = 4,
+        FEWEST_LANES = 8, /* at most, of lanes that have groups */
         MOST_REGISTERS = 4,
+        MOST_ELEMENTS = 256, /* of a gang */
         LONG = 16,
         FEWEST_ELEMENTS = 4096,
         SHORT_ROW = 4
     };
     if (!c->row_bytes || !o->vector_bytes || o->group || rows * columns < FEWEST_ELEMENTS)
         return 0;
-    int64_t in_register = larger(1, o->vector_bytes / c->row_bytes), best = 0;
+    const int64_t in_register = larger(1, o->vector_bytes / c->row_bytes), groups = columns / c->group;
+    const int64_t registers = larger(larger(1, FEWEST_LANES / in_register), MOST_REGISTERS / c->group),
+                  most = smaller(smaller(groups, registers * in_register), MOST_ELEMENTS / c->group),
+                  behind = columns % c->group;
+    int64_t best = 0;
     double least = 0;
-    if (columns >= LONG * in_register)
+    if (groups >= LONG * in_register)
         return 0;
-    if (c->row_cuts == 1 && columns > SHORT_ROW * in_register) /* gangs that are not whole, of one register */
-        return sk_row_of_gangs((sk_row_gangs){in_register, 0, true});
-    for (int64_t lanes = FEWEST; lanes <= smaller(columns, smaller(256, MOST_REGISTERS * in_register)); lanes *= 2) {
-        int64_t rest = columns % lanes, last = rest ? FEWEST : 0;
+    if (c->group == 1 && c->row_cuts == 1 && columns > SHORT_ROW * in_register) /* not whole, of one register */
+        return sk_row_of_gangs((sk_row_gangs){.lanes = in_register, .cut = true});
+    for (int64_t lanes = FEWEST; lanes <= most; lanes *= 2) {
+        int64_t rest = groups % lanes + (behind > 0), last = rest ? FEWEST : 0;
         while (last < rest)
             last *= 2;
-        double of_register = OF_REGISTER + c->loop->flops;
-        double all = (OF_GANG + of_register * (double)pieces_of(lanes, in_register)) * (double)(columns / lanes);
+        double of_register = (OF_REGISTER + c->loop->flops) * c->group;
+        double all = (OF_GANG + of_register * (double)pieces_of(lanes, in_register)) * (double)(groups / lanes);
         all += last ? OF_GANG + of_register * (double)pieces_of(last, in_register) : 0;
         if (best && all > least)
             continue;
-        best = sk_row_of_gangs((sk_row_gangs){lanes, last, false});
+        best = sk_row_of_gangs((sk_row_gangs){.lanes = lanes, .behind = behind, .last = last});
         least = all;
     }
     return best;
@@ -148,8 +154,9 @@ bool sk_launch_map_tiles(const sk_call *x, sk_geometry *g)
 bool sk_launch_map_rows(const sk_call *x, sk_geometry *g)
 {
     enum { SHORTEST = 16 };
-    int64_t gangs = gangs_of_rows(x->c, x->o, x->rows, x->columns), rows = x->rows, columns = x->columns;
     const int64_t of_lane = extent_of_lane(x);
+    const int64_t gangs = of_lane ? 0 : gangs_of_rows(x->c, x->o, x->rows, x->columns);
+    int64_t rows = x->rows, columns = x->columns;
     if (!x->c->uses_index || !rows || !columns || sk_lane_streams(x))
         return false;
     if (of_lane || (x->c->of_lane && !x->o->group && x->o->vector_bytes)) {
@@ -161,7 +168,7 @@ bool sk_launch_map_rows(const sk_call *x, sk_geometry *g)
     } else if (columns < SHORTEST && !gangs) {
         return false;
     }
-    int64_t size = sk_piece_elements(x, rows * columns), width = smaller(columns, size);
+    int64_t size = sk_piece_elements(x, rows * columns), width = gangs ? columns : smaller(columns, size);
     int64_t tiles = pieces_of(columns, width), rows_piece = larger(1, size / width);
     g->row = of_lane ? of_lane << SK_LANE_EXTENT | (int64_t)1 << SK_OF_PAIRS : gangs;
     g->pieces = pieces_of(rows, rows_piece) * tiles;

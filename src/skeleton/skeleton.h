@@ -59,6 +59,7 @@ typedef struct sk_cluster {
     uint8_t period;           /* rows are cut into gangs of so many positions, by which they are divided; 0: they are not */
     uint8_t row_cuts;         /* a loop over a row is cut at so many places, where index arithmetic changes its form */
     uint8_t row_bytes;        /* gangs along a row may overlap; of the widest element. 0: they may not */
+    uint8_t group;            /* elements of a row that a lane has (element/interleave.h); 1: it has one */
     uint8_t moved;            /* 1 + the dimension that reads are moved along, and that is a run with the innermost one
                                  where they are; 0: none */
     uint8_t across;           /* 1 + the dimension where the run begins that reads lie together along, but not along the

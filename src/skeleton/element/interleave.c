@@ -210,6 +210,39 @@ static void ends(sk_lower *lw, const sk_interleaved *of, k_val head, k_val tail,
     k_end(b);
 }
 
+/* The elements of a lane, from number `behind` of its group on: group number `lane` behind the first one, whose
+ * quotient is `first`, and which begins at element `head`. */
+static void store_group(sk_lower *lw, const sk_factor *f, k_val lane, k_val first, k_val head, int64_t behind,
+                        const sk_interleaved *of)
+{
+    k_builder *b = &lw->b;
+    k_val *value = arena_array(lw->arena, k_val, (size_t)f->by * of->n), at[SK_MOST_FACTOR];
+    k_val quotient = sk_add(lw, lane, first), position = sk_add(lw, sk_mul(lw, lane, k_i64(b, f->by)), head);
+    for (int64_t i = 0; i < f->by; i++) {
+        uint32_t mark = sk_scope(lw);
+        k_val before = sk_add(lw, sk_mul(lw, quotient, k_i64(b, f->steps)), k_i64(b, i / (f->by / f->steps)));
+        at[i] = of->begin(of->env, sk_add(lw, position, k_i64(b, i + behind)), before);
+        if (!i && of->fetch)
+            of->fetch(of->env);
+        sk_bind_divided(lw, f, quotient, i + behind);
+        sk_emit(lw, of->n, of->term, value + i * of->n);
+        sk_scope_end(lw, mark);
+    }
+    for (uint32_t k = 0; k < of->n; k++)
+        for (int64_t i = 0; i < f->by; i++)
+            k_store(b, of->memory[k], at[i], value[i * of->n + k]);
+}
+
+void sk_for_gang_of_groups(sk_lower *lw, const sk_factor *f, k_val first, int64_t behind, int64_t lanes,
+                           const sk_interleaved *of)
+{
+    k_builder *b = &lw->b;
+    k_val around = lw->element, zero = k_i64(b, 0), lane = k_for_whole(b, k_i64(b, lanes));
+    store_group(lw, f, sk_add(lw, lane, first), zero, zero, behind, of);
+    k_end(&lw->b);
+    lw->element = around;
+}
+
 void sk_for_interleaved(sk_lower *lw, const sk_factor *f, k_val start, k_val count, const sk_interleaved *of)
 {
     k_builder *b = &lw->b;
@@ -218,7 +251,6 @@ void sk_for_interleaved(sk_lower *lw, const sk_factor *f, k_val start, k_val cou
     k_val head = sk_min(lw, count, sk_sub(lw, sk_mul(lw, first, by), start));
     k_val lanes = k_let(b, OP_QUOT, sk_sub(lw, count, head), by, 0);
     k_val tail = sk_add(lw, head, sk_mul(lw, lanes, by));
-    k_val *value = arena_array(lw->arena, k_val, (size_t)f->by * of->n), at[SK_MOST_FACTOR];
     k_val around = lw->element, zero = k_i64(b, 0);
     /* Whole gangs, then one that ends where the last lane does, which stores some elements again: masked stores of
      * several elements a lane would take longer. Where there are not enough lanes, no gang. */
@@ -228,20 +260,7 @@ void sk_for_interleaved(sk_lower *lw, const sk_factor *f, k_val start, k_val cou
     k_val again = k_select(b, k_let(b, OP_GT, rest, zero, 0), gang, zero);
     k_val lane = k_for_whole(b, k_select(b, is_last, again, whole));
     lane = sk_add(lw, lane, k_select(b, is_last, sk_sub(lw, lanes, gang), zero));
-    k_val quotient = sk_add(lw, lane, first), position = sk_add(lw, sk_mul(lw, lane, by), head);
-    for (int64_t i = 0; i < f->by; i++) {
-        uint32_t mark = sk_scope(lw);
-        k_val before = sk_add(lw, sk_mul(lw, quotient, k_i64(b, f->steps)), k_i64(b, i / (f->by / f->steps)));
-        at[i] = of->begin(of->env, sk_add(lw, position, k_i64(b, i)), before);
-        if (!i && of->fetch)
-            of->fetch(of->env);
-        sk_bind_divided(lw, f, quotient, i);
-        sk_emit(lw, of->n, of->term, value + i * of->n);
-        sk_scope_end(lw, mark);
-    }
-    for (uint32_t k = 0; k < of->n; k++)
-        for (int64_t i = 0; i < f->by; i++)
-            k_store(b, of->memory[k], at[i], value[i * of->n + k]);
+    store_group(lw, f, lane, first, head, 0, of);
     k_end(b);
     k_end(b);
     lw->element = around;

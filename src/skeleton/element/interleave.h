@@ -54,5 +54,9 @@ typedef struct sk_interleaved {
 
 /* Emits what stores elements 0 ... count - 1; the divided position of the first one is `start`. */
 void sk_for_interleaved(sk_lower *lw, const sk_factor *f, k_val start, k_val count, const sk_interleaved *of);
+/* The same of one gang of so many lanes, whose first lane begins `behind` elements, fewer than a lane has, behind the
+ * beginning of group number `first`; the divided position of element 0 is 0, and there are no digits. */
+void sk_for_gang_of_groups(sk_lower *lw, const sk_factor *f, k_val first, int64_t behind, int64_t lanes,
+                           const sk_interleaved *of);
 
 #endif

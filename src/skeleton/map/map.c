@@ -83,7 +83,6 @@ static uint8_t bytes_where_gangs_may_overlap(sk_lower *lw, const sk_cluster *c, 
                                              const sk_index *at)
 {
     const ir_program *p = lw->l->ir;
-    unsigned column = c->loop->rank - (unsigned)c->inner;
     opt_ids ids = {0};
     opt_reach(lw->l->ir, lw->arena, out->term.n, out->term.at, &ids);
     for (uint32_t i = 0; i < ids.n; i++) {
@@ -91,10 +90,17 @@ static uint8_t bytes_where_gangs_may_overlap(sk_lower *lw, const sk_cluster *c, 
         if (n->kind == IR_LOOP || (n->kind == IR_OP && ir_ops[n->op].flags & OP_TRACES))
             return 0;
     }
-    if (!c->uses_index || sk_find_factor(lw, out->term.n, out->term.at, at->at[column]).by > 1 ||
-        (c->inner == 1 && sk_is_of_a_lane(lw, out, at)))
+    if (!c->uses_index || (c->inner == 1 && sk_is_of_a_lane(lw, out, at)))
         return 0;
     return (uint8_t)sk_widest(lw->l, &ids, out->term.n, out->term.at);
+}
+
+/* Elements of a row that are a lane's. */
+static sk_factor factor_of_row(const sk_lower *lw, const sk_outputs *out, unsigned column)
+{
+    if (lw->space.run[column] != 1 || !lw->space.used[column])
+        return (sk_factor){.by = 1, .steps = 1};
+    return sk_find_factor(lw, out->term.n, out->term.at, lw->at.at[column]);
 }
 
 static void find_shared(sk_lower *lw, sk_cluster *c, const sk_outputs *out)
@@ -126,6 +132,7 @@ void sk_map_prepare(sk_cluster *c, arena *a)
     sk_find_blocks(&lw, c, &out, &lw.at);
     sk_find_periods(&lw, c, &out, &lw.at);
     c->row_bytes = bytes_where_gangs_may_overlap(&lw, c, &out, &lw.at);
+    c->group = (uint8_t)factor_of_row(&lw, &out, c->loop->rank - (unsigned)c->inner).by;
     c->across = sk_find_across(&lw, c, &out, &lw.at);
     c->moved = sk_find_moved(&lw, c, &out, &lw.at);
     c->across_lanes = sk_lanes_for(lw.l, a, out.term.n, out.term.at, none.vector_bytes);
@@ -248,15 +255,21 @@ static k_val begin_interleaved(void *env, k_val position, k_val before)
     return e->at;
 }
 
-static void interleaved_elements(elements *e, k_val start, k_val count,
-                                 k_val (*begin)(void *env, k_val position, k_val before),
-                                 void (*single)(void *env, k_val from, k_val count), void (*fetch)(void *env))
+static sk_interleaved interleaved(elements *e, k_val (*begin)(void *env, k_val position, k_val before),
+                                  void (*single)(void *env, k_val from, k_val count), void (*fetch)(void *env))
 {
     k_mem *memory = arena_array(e->lw->arena, k_mem, e->out->term.n + 1);
     for (uint32_t i = 0; i < e->out->term.n; i++)
         memory[i] = sk_array_memory(e->lw, e->out->array.at[i], e->out->component.at[i], true);
-    sk_for_interleaved(e->lw, &e->factor, start, count,
-                       &(sk_interleaved){e, begin, single, fetch, e->out->term.n, e->out->term.at, memory});
+    return (sk_interleaved){e, begin, single, fetch, e->out->term.n, e->out->term.at, memory};
+}
+
+static void interleaved_elements(elements *e, k_val start, k_val count,
+                                 k_val (*begin)(void *env, k_val position, k_val before),
+                                 void (*single)(void *env, k_val from, k_val count), void (*fetch)(void *env))
+{
+    const sk_interleaved of = interleaved(e, begin, single, fetch);
+    sk_for_interleaved(e->lw, &e->factor, start, count, &of);
 }
 
 static void begin_lane(void *env, k_val position)
@@ -520,6 +533,27 @@ static void gangs_let_through(elements *e, k_val count, sk_row_gangs g)
     k_end(b);
 }
 
+static void gang_of_groups(elements *e, k_val first, int64_t behind, int64_t lanes)
+{
+    const sk_interleaved of = interleaved(e, begin_interleaved_column, few_columns, fetch_row);
+    e->gang = lanes * e->factor.by;
+    sk_for_gang_of_groups(e->lw, &e->factor, first, behind, lanes, &of);
+}
+
+/* The same where lanes have groups of elements. Those of the gang at the end of the row begin where the last one ends
+ * with the row. */
+static void overlapping_groups(elements *e, k_val count, sk_row_gangs g)
+{
+    sk_lower *lw = e->lw;
+    k_builder *b = &lw->b;
+    k_val lanes = k_i64(b, g.lanes), groups = k_let(b, OP_QUOT, count, k_i64(b, e->factor.by), 0);
+    if (g.last)
+        gang_of_groups(e, sk_sub(lw, groups, k_i64(b, g.last)), g.behind, g.last);
+    k_val gang = k_for(b, k_i64(b, 0), k_let(b, OP_QUOT, groups, lanes, 0), false);
+    gang_of_groups(e, sk_mul(lw, gang, lanes), 0, g.lanes);
+    k_end(b);
+}
+
 /* The elements of a whole piece, several neighbours a thread. */
 static void packed_elements(sk_lower *lw, const sk_outputs *out, ir_id linear, k_val first)
 {
@@ -644,7 +678,8 @@ static void rows_of_rows(row_of_rows *r, k_val first, k_val last)
 static bool has_rows_of_rows(const sk_cluster *c, int64_t gangs)
 {
     const unsigned column = c->loop->rank - c->inner;
-    return gangs && !sk_row_gangs_of(gangs).cut && column > 1 && c->run[column - 1] == 1 && c->used[column - 1];
+    return gangs && c->group == 1 && !sk_row_gangs_of(gangs).cut && column > 1 && c->run[column - 1] == 1 &&
+           c->used[column - 1];
 }
 
 static void lanes_of_pairs(elements *e, k_val count)
@@ -657,7 +692,9 @@ static void lanes_of_pairs(elements *e, k_val count)
 
 static void lanes_of_row(elements *e, k_val count, int64_t gangs)
 {
-    if (e->factor.by > 1)
+    if (e->factor.by > 1 && gangs)
+        overlapping_groups(e, count, sk_row_gangs_of(gangs));
+    else if (e->factor.by > 1)
         interleaved_elements(e, e->left, count, begin_interleaved_column, few_columns, fetch_row);
     else if (gangs && !sk_row_gangs_of(gangs).cut && e->cuts.guarded)
         gangs_let_through(e, count, sk_row_gangs_of(gangs));
@@ -679,8 +716,6 @@ void sk_build_map_rows(sk_lower *lw)
     const bool pairs = of_launch || (c->pairs && c->of_lane && !options->group && options->vector_bytes);
     const bool extent = know_extent(lw) || !of_launch; /* that of a pair's second dimension is known */
     sk_open_space(lw);
-    if (gangs)
-        lw->out->k->lanes = (uint16_t)sk_row_gangs_of(gangs).lanes;
     k_builder *b = &lw->b;
     k_val rows_piece = sk_slot(lw, 0, "rows_piece"), tiles = sk_slot(lw, 1, "tiles"),
           width = sk_slot(lw, 2, "tile_width");
@@ -714,10 +749,13 @@ void sk_build_map_rows(sk_lower *lw)
     if (pairs && extent) {
         e.factor = factor_of_flat(lw, &out, &lw->at);
         find_lane_cuts(&e, &out, e.column);
-    } else if (!pairs && lw->space.run[e.column] == 1 && lw->space.used[e.column]) {
-        e.factor = sk_find_factor(lw, out.term.n, out.term.at, lw->at.at[e.column]);
+    } else if (!pairs) {
+        e.factor = factor_of_row(lw, &out, e.column);
     }
-    adjust_lanes(lw, &out, &e, &d);
+    if (gangs)
+        lw->out->k->lanes = (uint16_t)sk_row_gangs_of(gangs).lanes;
+    else
+        adjust_lanes(lw, &out, &e, &d);
     if (pairs && !extent)
         few_of_pairs(&e, k_i64(b, 0), count);
     else if (pairs)

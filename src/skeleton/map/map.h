@@ -15,16 +15,18 @@ void sk_store_element(sk_lower *lw, const sk_outputs *o, k_val position);
 /* The gangs of a short row: as many as fit, and one at its end, which overlaps them; 0: they fit as they are. */
 typedef struct sk_row_gangs {
     int64_t lanes, last;
-    bool cut; /* a row is cut where index arithmetic changes its form, into gangs that are not whole */
+    int64_t behind; /* where lanes have groups of elements: how many elements there are behind the last group */
+    bool cut;       /* a row is cut where index arithmetic changes its form, into gangs that are not whole */
 } sk_row_gangs;
 /* In one number: sk_geometry.row. */
 static inline int64_t sk_row_of_gangs(sk_row_gangs g)
 {
-    return g.lanes | g.last << 16 | (int64_t)g.cut << 32;
+    return g.lanes | g.behind << 12 | g.last << 16 | (int64_t)g.cut << 32;
 }
 static inline sk_row_gangs sk_row_gangs_of(int64_t row)
 {
-    return (sk_row_gangs){row & 0xffff, row >> 16 & 0xffff, row >> 32 & 1};
+    return (sk_row_gangs){
+        .lanes = row & 0xfff, .behind = row >> 12 & 0xf, .last = row >> 16 & 0xffff, .cut = row >> 32 & 1};
 }
 
 /* The dimension where the run begins that reads lie together along while they lie apart along the innermost run, plus

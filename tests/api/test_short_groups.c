@@ -1,0 +1,123 @@
+/* Maps over rows of a few groups of elements, each of which a lane has: pairs that are interleaved, bits of bytes,
+ * positions that are divided. Gangs overlap where a row's groups do not fill them, and elements behind the last group
+ * are taken alone. Against the interpreter, for rows around one gang and several, of all sizes of elements. */
+#include "both.h"
+
+/* Rows of some groups, and of some elements more. */
+#define ROWS                                                                                                           \
+    0, 5, 5, 0, 3, 7, 700, 1, 700, 2, 700, 3, 700, 4, 700, 5, 700, 7, 501, 9, 501, 15, 501, 16, 501, 17, 501, 18, 301, \
+        23, 301, 31, 301, 32, 301, 33, 201, 34, 201, 50, 201, 63, 101, 65, 101, 66, 101, 99, 101, 129, 101, 136, 101,  \
+        200, 40, 257, 20, 700
+#define PLANES 3, 200, 9, 7, 101, 17, 30, 20, 33, 1, 400, 34, 2, 300, 50, 5, 50, 99, 0, 3, 17, 70, 0, 17
+
+static sn_acc pairs(sn_acc a, sn_acc b)
+{
+    return sn_interleave(sn_zip_with(sn_add, a, b), sn_zip_with(sn_sub, a, b));
+}
+
+#define PARTS_OF(n)                                                                                                    \
+    static sn_scalar part_##n(void *env, sn_scalar i, sn_scalar j)                                                     \
+    {                                                                                                                  \
+        const sn_acc x = *(sn_acc *)env;                                                                               \
+        sn_scalar here = sn_index(x, i, sn_quot(j, n)), rest = sn_rem(j, n);                                           \
+        return sn_if(sn_eq(rest, 0), here, sn_if(sn_eq(rest, n - 1), sn_sub(here, 1), sn_mul(here, 2)));               \
+    }                                                                                                                  \
+    static sn_acc parts_##n(sn_acc x)                                                                                  \
+    {                                                                                                                  \
+        return sn_generate(sn_shape(sn_extent(x, 0), sn_mul(sn_extent(x, 1), n)), sn_closure(part_##n, &x));           \
+    }
+
+PARTS_OF(2)
+PARTS_OF(3)
+PARTS_OF(4)
+PARTS_OF(5)
+PARTS_OF(8)
+
+/* Rows of elements and half as many more, which need not be whole groups. */
+static sn_scalar spread_at(void *env, sn_scalar i, sn_scalar j)
+{
+    const sn_acc x = *(sn_acc *)env;
+    return sn_sub(sn_mul(sn_index(x, i, sn_quot(j, 2)), 3), sn_index(x, i, sn_quot(sn_add(j, 1), 2)));
+}
+
+static sn_acc spread(sn_acc x)
+{
+    return sn_generate(sn_shape(sn_extent(x, 0), sn_max(sn_sub(sn_mul(sn_extent(x, 1), 2), 1), 0)),
+                       sn_closure(spread_at, &x));
+}
+
+static sn_scalar part_of_three(void *env, sn_scalar i, sn_scalar j)
+{
+    const sn_acc x = *(sn_acc *)env;
+    return sn_add(sn_mul(sn_index(x, i, sn_quot(j, 3)), 2), sn_index(x, i, j));
+}
+
+static sn_acc of_three(sn_acc x)
+{
+    return sn_generate(sn_shape_of(x), sn_closure(part_of_three, &x));
+}
+
+static sn_acc several(sn_acc x)
+{
+    return sn_results(of_three(x), parts_3(x), sn_map(sn_neg, of_three(x)));
+}
+
+/* The last row reads behind its end. */
+static sn_scalar fails_at(void *env, sn_scalar i, sn_scalar j)
+{
+    const sn_acc x = *(sn_acc *)env;
+    sn_scalar last = sn_eq(i, sn_sub(sn_extent(x, 0), 1));
+    return sn_index(x, i, sn_add(sn_quot(j, 4), sn_if(last, sn_i64(1), sn_i64(0))));
+}
+
+static sn_acc fails(sn_acc x)
+{
+    return sn_generate(sn_shape(sn_extent(x, 0), sn_mul(sn_extent(x, 1), 4)), sn_closure(fails_at, &x));
+}
+
+static void rows(void **state)
+{
+    (void)state;
+    both("[n,m]T, [n,m]T -> [n,k]T", pairs, "f32 f64 u8 i16 i64", SMALL, ROWS);
+    both("[n,m]T -> [n,k]T", parts_2, "f32 u8 i16", SMALL, ROWS);
+    both("[n,m]T -> [n,k]T", parts_3, "f32 u8 f64", SMALL, ROWS);
+    both("[n,m]T -> [n,k]T", parts_4, "i32 u8 i64", SMALL, ROWS);
+    both("[n,m]T -> [n,k]T", parts_5, "f32 u16", SMALL, ROWS);
+    both("[n,m]T -> [n,k]T", parts_8, "f32 u8 f64", SMALL, ROWS);
+    both("[n,m]T -> [n,k]T", spread, "f32 u8 f64 u16", SMALL, ROWS);
+    both("[n,m]T -> [n,m]T", of_three, "f32 u8 f64", SMALL, ROWS);
+    both("[n,m]T -> [n,m]T, [n,k]T, [n,m]T", several, "f32 i16", SMALL, ROWS);
+}
+
+static sn_scalar part_of_plane(void *env, sn_scalar k, sn_scalar i, sn_scalar j)
+{
+    const sn_acc x = *(sn_acc *)env;
+    return sn_add(sn_index(x, k, i, sn_quot(j, 2)), sn_mul(sn_index(x, k, sn_quot(i, 2), j), 2));
+}
+
+static sn_acc of_planes(sn_acc x)
+{
+    return sn_generate(sn_shape_of(x), sn_closure(part_of_plane, &x));
+}
+
+static void planes(void **state)
+{
+    (void)state;
+    both("[l,n,m]T -> [l,n,m]T", of_planes, "f32 u8 f64 i16", SMALL, PLANES);
+}
+
+static void indices_outside(void **state)
+{
+    (void)state;
+    both("[n,m]T -> [n,k]T", fails, "f32 u8", SMALL, ROWS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows),
+        cmocka_unit_test(planes),
+        cmocka_unit_test(indices_outside),
+    };
+    return cmocka_run_group_tests(tests, both_open, both_close);
+}
