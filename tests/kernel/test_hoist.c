@@ -24,6 +24,10 @@ static const pass_case cases[] = {
      "%14:f32 = div %3, %3 store @4[%10] = %11 store @4[%12] = %13 store @3[%10] = %14 } }",
      "%14:f32 = div %3, %3 for_all %9:i64 < 8 { %12:i64 = rem %9, 3 for %10:i64 = 0 to %1 { %11:i64 = quot %9, %1 "
      "%13:i64 = mod %9, -1 store @4[%10] = %11 store @4[%12] = %13 store @3[%10] = %14 } }"},
+    /* By what is never negative it is moved, too, and divides by 1 where that is 0. */
+    {"arg %5:i64 natural for_all %9:i64 < 8 { for %10:i64 = 0 to %1 { %11:i64 = mod %9, %5 store @4[%10] = %11 } }",
+     "arg %5:i64 natural for_all %9:i64 < 8 { %12:i64 = max %5, 1 %11:i64 = mod %9, %12 for %10:i64 = 0 to %1 { "
+     "store @4[%10] = %11 } }"},
     /* What stands behind a condition stays behind it, but leaves loops in there. */
     {"for_all %9:i64 < 8 { if %4 { for %10:i64 = 0 to %1 { %11:i64 = mul %1, %2 store @4[%10] = %11 } } }",
      "for_all %9:i64 < 8 { if %4 { %11:i64 = mul %1, %2 for %10:i64 = 0 to %1 { store @4[%10] = %11 } } }"},
