@@ -36,11 +36,14 @@ static sk_form of_product(const sk_forms *f, ir_id x, ir_id y)
     return (sk_form){0};
 }
 
-/* A minimum or maximum of what moves by one and what stands still: where it is the first of these. */
+/* A minimum or maximum of what moves by one and what stands still, or what moves by one without its sign: where it is
+ * what moves. */
 static bool is_cut(const sk_forms *f, const ir_node *n, sk_form x, sk_form y)
 {
     const ir_id *arg = f->p->arg.at + n->args;
     const int64_t step = x.step + y.step;
+    if (n->op == OP_ABS)
+        return x.kind == SK_MOVING && (x.step == 1 || x.step == -1) && !ir_at(f->p, arg[0])->partial;
     if (n->op != OP_MIN && n->op != OP_MAX)
         return false;
     return (x.kind == SK_MOVING && y.kind == SK_FIXED) != (x.kind == SK_FIXED && y.kind == SK_MOVING) &&
@@ -61,6 +64,8 @@ static sk_form of_operator(const sk_forms *f, const ir_node *n, const sk_directi
         return (sk_form){0};
     if (n->op == OP_ADD || n->op == OP_SUB)
         return of_sum(x, y, n->op == OP_ADD ? 1 : -1);
+    if (d->roughly && n->op == OP_ABS)
+        return x;
     if (d->roughly && (n->op == OP_MIN || n->op == OP_MAX) && (x.kind == SK_FIXED || y.kind == SK_FIXED))
         return x.kind == SK_FIXED ? y : x;
     if (d->between && is_cut(f, n, x, y))

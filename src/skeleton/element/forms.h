@@ -11,10 +11,10 @@
 typedef struct sk_directions {
     uint32_t along, still;
     ir_id moving[2], fixed[IR_MAX_RANK];
-    bool roughly; /* minima and maxima move as one of their operands does, which is so for most positions; rounds of
-                     scalar loops stand still */
-    bool between; /* minima and maxima of what moves by one and what stands still move, as they do where loops are cut
-                     at their ends (map/stretches.h) */
+    bool roughly; /* minima, maxima and absolute values move as one of their operands does, which is so for most
+                     positions; rounds of scalar loops stand still */
+    bool between; /* minima and maxima of what moves by one and what stands still move, and absolute values of what
+                     moves by one, as they do where loops are cut at their ends (map/stretches.h) */
 } sk_directions;
 
 typedef enum { SK_UNKNOWN, SK_FIXED, SK_MOVING } sk_form_kind;

@@ -48,14 +48,14 @@ static bool moves(const search *s, ir_id term)
         return true;
     if (n->kind == IR_WITHIN)
         return is_moved(s, arg[0]);
-    if (n->kind != IR_OP || n->n != 2 || n->type != T_I64)
+    if (n->kind != IR_OP || n->type != T_I64)
         return false;
     if (n->op == OP_ADD || n->op == OP_SUB)
         return is_moved(s, arg[0]) && !ir_at(p, arg[1])->scope;
     const sk_cut *cut = cut_of(s, term);
     if (cut && cut->kind == SK_CUT_PERIOD) /* between two of its multiples */
         return (n->op == OP_MOD || n->op == OP_REM) && is_moved(s, arg[0]);
-    return cut && sk_form_of(&s->forms, term).step == 1 && (is_moved(s, arg[0]) || is_moved(s, arg[1]));
+    return cut && sk_form_of(&s->forms, term).step == 1 && (is_moved(s, arg[0]) || (n->n > 1 && is_moved(s, arg[1])));
 }
 
 /* Is each index either one of the run, which ends the read and has its extents, or has nothing to do with it? */

@@ -15,7 +15,7 @@ static const int64_t farthest = INT64_C(1) << 60, farthest_step = INT64_C(1) << 
 
 typedef struct analysis {
     sk_forms forms;
-    const ir_program *p;
+    ir_program *p;
     bool *feeds; /* of term i in [i + 1]: it is in an index, or in a condition on which it depends what is read */
 } analysis;
 
@@ -48,9 +48,22 @@ static bool is_small(int64_t step)
     return step && step >= -MOST_STEP && step <= MOST_STEP;
 }
 
+/* What is reflected at the ends of rows. */
+static bool find_cut_of_sign(const analysis *a, ir_id id, sk_cut *out)
+{
+    const ir_id x = ir_args(a->p, id)[0];
+    const sk_form form = sk_form_of(&a->forms, x);
+    if (ir_at(a->p, x)->type != T_I64 || ir_at(a->p, x)->partial || form.kind != SK_MOVING)
+        return false;
+    *out = (sk_cut){.kind = SK_CUT_EXTREME, .term = id, .x = x, .y = ir_i64(a->p, 0), .step = form.step};
+    return is_small(form.step);
+}
+
 static bool find_cut(const analysis *a, ir_id id, sk_cut *out)
 {
     const ir_node *n = ir_at(a->p, id);
+    if (n->kind == IR_OP && n->op == OP_ABS)
+        return find_cut_of_sign(a, id, out);
     if (n->kind != IR_OP || n->n != 2)
         return false;
     const ir_id *arg = a->p->arg.at + n->args;
@@ -349,6 +362,7 @@ static void bind_cut(stretch *t, uint32_t k)
         return;
     case OP_MIN:
     case OP_MAX:
+    case OP_ABS:
         sk_emit(lw, 1, &c->x, &x);
         sk_bind(lw, c->term, x);
         sk_stand_for(lw, c->term, c->x, 0);

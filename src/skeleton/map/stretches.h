@@ -11,8 +11,8 @@ typedef enum { SK_CUT_SIGN, SK_CUT_ZERO, SK_CUT_PERIOD, SK_CUT_EXTREME } sk_cut_
 /* A term of one form between two cuts: of SIGN (a comparison) there is one cut, where x - y changes its sign; of ZERO
  * (= and
  * !=) there are two, around the place where x is y; of PERIOD (mod, rem, div, quot) one where x is a multiple of y.
- * EXTREMEs (a minimum or maximum of what moves, x, and what does not, y) are x between two cuts; beyond these nothing
- * is known. */
+ * EXTREMEs (a minimum or maximum of what moves, x, and what does not, y; an absolute value is the maximum of x and 0,
+ * where it is x) are x between two cuts; beyond these nothing is known. */
 typedef struct sk_cut {
     sk_cut_kind kind;
     ir_id term, x, y;
