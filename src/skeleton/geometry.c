@@ -122,7 +122,9 @@ static int64_t extent_of_lane(const sk_call *x)
     if (x->o->group || !x->o->vector_bytes || !c->lane.suits || x->rows * x->columns < LEAST)
         return 0;
     const int64_t extent = x->extent[c->loop->rank - 1];
-    return !sk_gang_beats_lane(extent, c->lane_copies, c->lane_knows) && sk_lane_pays(&c->lane, extent) ? extent : 0;
+    const bool gang =
+        sk_gang_beats_lane(extent, c->lane_copies, c->lane_knows) && !sk_lane_computes_less(&c->lane, extent);
+    return !gang && sk_lane_pays(&c->lane, extent) ? extent : 0;
 }
 
 bool sk_launch_map_flat(const sk_call *x, sk_geometry *g)

@@ -28,7 +28,9 @@ typedef struct sk_span {
 typedef struct sk_lane_cost {
     bool suits;          /* it may have them, */
     bool words;          /* ... up to SK_MOST_FACTOR, else eight */
+    uint8_t lanes;       /* of a register */
     uint16_t own, terms; /* terms that mention the index there, and others */
+    uint16_t own_work, work; /* operations among them, besides index arithmetic */
 } sk_lane_cost;
 
 /* What a thread of a stencil loop computes on devices with a `group`. */

@@ -1,11 +1,8 @@
 #include "skeleton/element/interleave.h"
 
-#include "opt/rewrite.h"
-
 enum {
-    MOST_CODE = 320,  /* terms, for all elements of a lane; */
-    MOST_TERMS = 160, /* ... counted as many times as there are elements */
-    FEW = 8 /* elements of a lane of any type; of more, emitters have ways for those of four and eight bytes */
+    MOST_TERMS = 160, /* counted as many times as there are elements */
+    FEW = OPT_FEW_IN_LANE
 };
 
 /* Does the term divide the variable, which is not negative, or a little more than it, by a small number? */
@@ -94,50 +91,48 @@ static bool are_words(const sk_lower *lw, const opt_ids *ids, uint32_t n, const 
     return true;
 }
 
-/* How many terms mention the digits. */
-static int64_t terms_of_digits(const sk_lower *lw, const opt_ids *ids, const sk_factor *f)
+/* All terms of a lane, and what its elements have of their own. */
+static opt_lane_code code_of(const sk_lower *lw, const opt_ids *ids, const sk_factor *f)
 {
-    const ir_program *p = lw->l->ir;
-    map64 of_digits = {0};
-    int64_t terms = 0;
-    for (uint32_t i = 0; i < ids->n; i++) { /* operands before users */
-        const ir_node *n = ir_at(p, ids->at[i]);
-        bool mentions = false;
-        for (unsigned d = 0; d < f->digits; d++)
-            mentions |= ids->at[i] == f->digit[d];
-        for (uint32_t k = 0; k < n->n; k++)
-            mentions |= map64_get(&of_digits, p->arg.at[n->args + k]) != 0;
-        if (mentions)
-            map64_put(lw->arena, &of_digits, ids->at[i], 1);
-        terms += mentions;
-    }
-    return terms;
-}
-
-/* Terms for all elements of a lane: those that mention digits are there for each of them. */
-static int64_t code_of(const sk_lower *lw, const opt_ids *ids, const sk_factor *f)
-{
-    const int64_t own = terms_of_digits(lw, ids, f);
-    return ids->n + own * (f->by - 1);
+    const opt_lane lane = {.elements = f->by / f->steps,
+                           .digits = f->digits,
+                           .digit = f->digit,
+                           .steps = f->steps,
+                           .variable = f->steps > 1 ? f->variable : 0};
+    return opt_code_of_lane(lw->l->ir, lw->arena, ids, &lane);
 }
 
 sk_lane_cost sk_cost_of_lane(const sk_lower *lw, uint32_t n, const ir_id *term, ir_id digit)
 {
-    const sk_factor f = {.digits = 1, .digit = {digit}};
+    const sk_factor f = {.by = 1, .steps = 1, .digits = 1, .digit = {digit}};
     opt_ids ids = {0};
     opt_reach(lw->l->ir, lw->arena, n, term, &ids);
-    sk_lane_cost c = {.suits = suits(lw, &ids) && ids.n <= MOST_CODE, .words = are_words(lw, &ids, n, term)};
+    sk_lane_cost c = {.suits = suits(lw, &ids) && ids.n <= OPT_MOST_LANE_CODE, .words = are_words(lw, &ids, n, term)};
     if (!c.suits)
         return c;
-    c.own = (uint16_t)terms_of_digits(lw, &ids, &f);
-    c.terms = (uint16_t)(ids.n - c.own);
+    const opt_lane_code code = code_of(lw, &ids, &f);
+    c.own = (uint16_t)code.own;
+    c.terms = (uint16_t)(code.terms - code.own);
+    c.own_work = (uint16_t)code.own_work;
+    c.work = (uint16_t)(code.work - code.own_work);
+    c.lanes = (uint8_t)(SK_LINE / sk_widest(lw->l, &ids, n, term));
     return c;
+}
+
+/* A gang for each row computes all of an element in each lane. Lanes compute once what all of their elements share, and
+ * take as long as half an operation of a gang for each element to bring it to its place. */
+bool sk_lane_computes_less(const sk_lane_cost *c, int64_t extent)
+{
+    if (!c->suits)
+        return false;
+    const int64_t gangs = (extent + c->lanes - 1) / c->lanes, work = c->work + c->own_work;
+    return (c->work + c->own_work * extent) * 2 + extent * c->lanes < gangs * work * 2 * c->lanes;
 }
 
 bool sk_lane_pays(const sk_lane_cost *c, int64_t extent)
 {
     return c->suits && extent >= 2 && extent <= (c->words ? SK_MOST_FACTOR : FEW) &&
-           c->terms + c->own * extent <= MOST_CODE;
+           c->terms + c->own * extent <= OPT_MOST_LANE_CODE;
 }
 
 sk_factor sk_factor_of_launch(const sk_index *at, int64_t extent)
@@ -163,19 +158,45 @@ sk_factor sk_factor_of_extents(const sk_lower *lw, uint32_t n, const ir_id *term
     }
     opt_reach(lw->l->ir, lw->arena, n, term, &ids);
     const int64_t most = are_words(lw, &ids, n, term) ? SK_MOST_FACTOR : FEW;
-    return suits(lw, &ids) && f.by <= most && code_of(lw, &ids, &f) <= MOST_CODE ? f : none;
+    return suits(lw, &ids) && f.by <= most && code_of(lw, &ids, &f).terms <= OPT_MOST_LANE_CODE ? f : none;
+}
+
+void sk_make_elements(const sk_lower *lw, sk_factor *f, uint32_t n, const ir_id *term)
+{
+    ir_program *p = lw->l->ir;
+    const int64_t each = f->by / f->steps;
+    ir_id *made = arena_array(lw->arena, ir_id, (size_t)each * n + 1), number[IR_MAX_RANK];
+    for (int64_t i = 0; i < each; i++) {
+        int64_t rest = i;
+        for (unsigned d = 0; d < f->digits; rest /= f->extent[d++])
+            number[d] = ir_i64(p, rest % f->extent[d]);
+        opt_rewrite(p, lw->arena, f->digits, f->digit, number, NULL, NULL, n, term, made + i * n);
+    }
+    f->made = made;
+}
+
+const ir_id *sk_terms_of_lane(const sk_factor *f, const ir_id *term, uint32_t *n)
+{
+    *n *= f->made ? (uint32_t)(f->by / f->steps) : 1;
+    return f->made ? f->made : term;
+}
+
+const ir_id *sk_terms_of_element(const sk_factor *f, uint32_t n, const ir_id *term, int64_t which)
+{
+    return f->made ? f->made + which % (f->by / f->steps) * n : term;
 }
 
 sk_factor sk_factor_of_divided(const sk_lower *lw, const sk_factor *f, uint32_t n, const ir_id *term, ir_id variable)
 {
     sk_factor wide = *f;
     opt_ids ids = {0};
+    term = sk_terms_of_lane(f, term, &n);
     opt_reach(lw->l->ir, lw->arena, n, term, &ids);
     wide.variable = variable;
     wide.steps = largest_divisor(lw->l->ir, &ids, variable);
     wide.by *= wide.steps;
     const int64_t most = are_words(lw, &ids, n, term) ? SK_MOST_FACTOR : FEW;
-    if (!f->digits || wide.by > most || ids.n * wide.by > MOST_CODE)
+    if (!f->digits || wide.by > most || code_of(lw, &ids, &wide).terms > OPT_MOST_LANE_CODE)
         return *f;
     find_divided(lw->l->ir, &ids, &wide);
     return wide;
@@ -225,7 +246,8 @@ static void store_group(sk_lower *lw, const sk_factor *f, k_val lane, k_val firs
         if (!i && of->fetch)
             of->fetch(of->env);
         sk_bind_divided(lw, f, quotient, i + behind);
-        sk_emit(lw, of->n, of->term, value + i * of->n);
+        const ir_id *term = sk_terms_of_element(f, of->n, of->term, (i + behind) % f->by);
+        sk_emit(lw, of->n, term, value + i * of->n);
         sk_scope_end(lw, mark);
     }
     for (uint32_t k = 0; k < of->n; k++)

@@ -6,7 +6,9 @@
 
 #include "skeleton/element/lower.h"
 
-enum { SK_MOST_FACTOR = 16, SK_MOST_DIVIDED = 8 };
+#include "opt/lane_code.h"
+
+enum { SK_MOST_FACTOR = OPT_MOST_IN_LANE, SK_MOST_DIVIDED = 8 };
 
 typedef struct sk_factor {
     int64_t by;     /* elements of a lane; 1: nothing is gained by more */
@@ -17,6 +19,8 @@ typedef struct sk_factor {
     unsigned digits; /* so many of the innermost dimensions are a lane's, whose indices are these */
     ir_id digit[IR_MAX_RANK];
     int64_t extent[IR_MAX_RANK];
+    const ir_id *made; /* the terms of each element along the digits, one after the other, with numbers in place of
+                          these; NULL: the terms as they are */
 } sk_factor;
 
 /* Of a loop that computes n terms. */
@@ -25,11 +29,21 @@ sk_factor sk_find_factor(const sk_lower *lw, uint32_t n, const ir_id *term, ir_i
  */
 sk_factor sk_factor_of_extents(const sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, unsigned digits);
 
+/* Makes the n terms of each element along the digits: what these decide is decided then, and is not computed. */
+void sk_make_elements(const sk_lower *lw, sk_factor *f, uint32_t n, const ir_id *term);
+
 /* Has a lane of digits elements of several neighbours along the dimension before them, too, as its index is divided? */
 sk_factor sk_factor_of_divided(const sk_lower *lw, const sk_factor *f, uint32_t n, const ir_id *term, ir_id variable);
 
+/* All terms that a lane computes at one value of the variable: *n of them. */
+const ir_id *sk_terms_of_lane(const sk_factor *f, const ir_id *term, uint32_t *n);
+/* The n terms of a lane's element number `which`. */
+const ir_id *sk_terms_of_element(const sk_factor *f, uint32_t n, const ir_id *term, int64_t which);
+
 /* What a lane would compute that has all elements of the innermost dimension, whose index is the digit. */
 sk_lane_cost sk_cost_of_lane(const sk_lower *lw, uint32_t n, const ir_id *term, ir_id digit);
+/* Do lanes take less time for what they compute than gangs that have a row each? */
+bool sk_lane_computes_less(const sk_lane_cost *c, int64_t extent);
 /* Does it pay for this extent? */
 bool sk_lane_pays(const sk_lane_cost *c, int64_t extent);
 /* The factor of a launch that knows it. */

@@ -367,7 +367,7 @@ typedef struct work { /* an open block: the lowering is iterative, as terms may 
     const ir_block *block;
     uint32_t next;
     const ir_step *step; /* whose part this block is; NULL for the root */
-    uint8_t part;        /* 0 then or test, 1 orelse or body; ALWAYS and 0 or 1: the condition is no question */
+    uint8_t part;        /* 0 then or test, 1 orelse or body; ALWAYS and 0 or 1: the condition is known */
     uint32_t scope;
     k_val *variable; /* results of the step */
 } work;

@@ -178,19 +178,37 @@ typedef struct elements {
     k_val lane;
 } elements;
 
-/* Where a lane has several elements, registers are for these. */
+/* Where a lane has all elements of small dimensions, but of one that is divided, whose quotients are not looked at. */
+static bool have_elements_apart(const sk_lower *lw, const sk_outputs *out, const elements *e)
+{
+    const sk_factor *f = &e->factor;
+    if (!f->digits || f->steps > 1 || f->digits == lw->cluster->loop->rank)
+        return false;
+    sk_directions d = directions_of_dimension(lw, lw->cluster->loop->rank - 1u - f->digits);
+    d.moving[d.along++] = lw->at.linear;
+    uint32_t n = out->term.n;
+    const ir_id *term = sk_terms_of_lane(f, out->term.at, &n);
+    return sk_lanes_walk_alone(lw, f, n, term, &d);
+}
+
+/* Where a lane has several elements, registers are for these: as many lanes as leave a register a value, but not more
+ * than 16 for that, or, where elements are taken apart in blocks of a line, a line. */
 static void adjust_lanes(sk_lower *lw, const sk_outputs *out, const elements *e, const sk_directions *d)
 {
+    enum { LEAST = 8, WHOLE = 16, BLOCKS = 8 /* elements of a lane: of more */ };
     kernel *k = lw->out->k;
-    for (int64_t by = e->factor.by; by > 1 && k->lanes > 8; by = (by + 1) / 2)
-        k->lanes /= 2;
-    if (e->factor.by > 8) { /* which are taken apart in blocks of a line */
+    if (e->factor.by > 1) {
         opt_ids ids = {0};
         opt_reach(lw->l->ir, lw->arena, out->term.n, out->term.at, &ids);
-        const uint32_t lanes = SK_LINE / sk_widest(lw->l, &ids, out->term.n, out->term.at);
-        k->lanes = (uint16_t)(k->lanes < lanes ? lanes : k->lanes);
+        const uint32_t widest = sk_widest(lw->l, &ids, out->term.n, out->term.at);
+        const uint32_t line = SK_LINE / widest, vector = lw->options->vector_bytes / widest;
+        const uint32_t least = vector < LEAST ? LEAST : vector < WHOLE ? vector : WHOLE;
+        for (int64_t by = e->factor.by; by > 1 && k->lanes > least; by = (by + 1) / 2)
+            k->lanes /= 2;
+        if (e->factor.by > BLOCKS && k->lanes < line)
+            k->lanes = (uint16_t)line;
     }
-    if (sk_walks_alone(lw, out->term.n, out->term.at, d))
+    if (sk_walks_alone(lw, out->term.n, out->term.at, d) || have_elements_apart(lw, out, e))
         k->lanes = 1;
 }
 
@@ -295,7 +313,7 @@ static void store_lane(void *env)
         lw->element = at[i];
         sk_bind(lw, e->linear, at[i]);
         sk_bind_divided(lw, &e->factor, lane, i);
-        sk_emit(lw, n, e->out->term.at, value + i * n);
+        sk_emit(lw, n, sk_terms_of_element(&e->factor, n, e->out->term.at, i), value + i * n);
         sk_scope_end(lw, mark);
     }
     for (uint32_t k = 0; k < n; k++)
@@ -329,7 +347,9 @@ static void find_lane_cuts(elements *e, const sk_outputs *out, unsigned d)
 {
     const sk_lower *lw = e->lw;
     const sk_directions of = directions_of_dimension(lw, d);
-    e->lane_cuts = sk_find_stretches(lw, out->term.n, out->term.at, &of);
+    uint32_t n = out->term.n;
+    const ir_id *term = sk_terms_of_lane(&e->factor, out->term.at, &n);
+    e->lane_cuts = sk_find_stretches(lw, n, term, &of);
     if (!e->lane_cuts.n)
         e->factor = sk_factor_of_divided(lw, &e->factor, out->term.n, out->term.at, lw->at.at[d]);
 }
@@ -416,15 +436,17 @@ static void flat_elements(elements *e, k_val count)
 static sk_factor factor_of_flat(const sk_lower *lw, const sk_outputs *out, const sk_index *at)
 {
     const sk_cluster *c = lw->cluster;
-    if (lw->options->row >> SK_LANE_EXTENT)
-        return sk_factor_of_launch(at, lw->options->row >> SK_LANE_EXTENT);
     unsigned last = c->loop->rank - 1u;
     sk_factor f = {.by = 1, .steps = 1};
     bool used = false;
     for (unsigned d = 0; d <= last && c->loop->rank > 1; d++)
         used |= lw->space.run[d] && lw->space.used[d];
-    if (used && lw->space.run[last] == 1)
+    if (lw->options->row >> SK_LANE_EXTENT)
+        f = sk_factor_of_launch(at, lw->options->row >> SK_LANE_EXTENT);
+    else if (used && lw->space.run[last] == 1)
         f = sk_lane_factor(lw, out, at);
+    if (f.by > 1)
+        sk_make_elements(lw, &f, out->term.n, out->term.at);
     return f.by > 1 ? f : sk_find_factor(lw, out->term.n, out->term.at, at->linear);
 }
 

@@ -10,12 +10,19 @@ bool sk_gang_beats_lane(int64_t extent, bool copies, bool knows)
     return (extent >= OF_A_GANG && copies) || (extent > OF_LANES && extent != EIGHT && knows);
 }
 
+static bool computes_less(const sk_lower *lw, int64_t extent, const sk_outputs *out, const sk_index *at)
+{
+    const sk_lane_cost cost = sk_cost_of_lane(lw, out->term.n, out->term.at, at->at[at->rank - 1]);
+    return sk_lane_computes_less(&cost, extent);
+}
+
 /* Of rows of up to eight elements only where these lie together, and if the results do not go past the caches: what
  * lanes have is stored as whole lines. */
 static bool gang_is_quicker(const sk_lower *lw, int64_t extent, const sk_outputs *out, const sk_index *at, bool stream)
 {
     enum { OF_LANES = 8 };
-    return !(stream && extent <= OF_LANES) && sk_gang_beats_lane(extent, false, true) &&
+    return !computes_less(lw, extent, out, at) && !(stream && extent <= OF_LANES) &&
+           sk_gang_beats_lane(extent, false, true) &&
            (extent > OF_LANES ? sk_knows_rows(lw, out, at) : sk_reads_rows(lw, out, at));
 }
 
@@ -44,7 +51,8 @@ sk_factor sk_lane_factor(const sk_lower *lw, const sk_outputs *out, const sk_ind
 bool sk_is_of_a_lane(const sk_lower *lw, const sk_outputs *out, const sk_index *at)
 {
     const sk_factor f = sk_lane_factor(lw, out, at);
-    return f.by > 1 && !(sk_gang_beats_lane(f.extent[0], true, false) && sk_copies_short_rows(lw, out, at));
+    return f.by > 1 && !(sk_gang_beats_lane(f.extent[0], true, false) && sk_copies_short_rows(lw, out, at) &&
+                         !computes_less(lw, f.extent[0], out, at));
 }
 
 /* Where the whole of the innermost extent is a lane's: is there a dimension for the lanes, and another one for rows? */

@@ -1,0 +1,34 @@
+/* What a lane computes that has several neighbouring elements: all elements of innermost dimensions whose extents are
+ * small, or those of several values of an index that is divided. */
+#ifndef SN_OPT_LANE_CODE_H
+#define SN_OPT_LANE_CODE_H
+
+#include "opt/rewrite.h"
+
+enum {
+    OPT_MOST_LANE_CODE = 320, /* terms, for all elements of a lane */
+    OPT_MOST_IN_LANE = 16,    /* elements of four and eight bytes, for which emitters have ways of their own; */
+    OPT_FEW_IN_LANE = 8       /* ... of any type */
+};
+
+typedef struct opt_lane {
+    int64_t elements; /* in the dimensions whose indices are the digits */
+    unsigned digits;
+    const ir_id *digit;
+    int64_t
+        steps; /* values of the variable that is divided, for each of which there are so many elements; 1: there is */
+    ir_id variable; /* ... none, 0 */
+} opt_lane;
+
+typedef struct opt_lane_code {
+    int64_t terms; /* for all elements of a lane */
+    int64_t own;   /* those of one element that mention digits */
+    int64_t work,
+        own_work; /* operations of one element besides index arithmetic, and those of them that mention digits */
+} opt_lane_code;
+
+/* Of terms, operands before users. Those that mention digits or the divided variable are there for each value of these
+ * in a lane, but for what is a number then, and for choices that are made by one. */
+opt_lane_code opt_code_of_lane(const ir_program *p, arena *a, const opt_ids *ids, const opt_lane *lane);
+
+#endif
