@@ -161,7 +161,7 @@ static void cheapest_gangs(void **state)
             for (int64_t lanes = 4, last; lanes <= columns && lanes <= 256 && lanes <= 4 * in_register; lanes *= 2) {
                 double cost = cost_of_row(c, in_register, columns, lanes, &last);
                 if (!best.lanes || cost <= least)
-                    best = (sk_row_gangs){lanes, last, false}, least = cost;
+                    best = (sk_row_gangs){.lanes = lanes, .last = last}, least = cost;
             }
             sk_row_gangs got = sk_row_gangs_of(g.row);
             assert_int_equal(got.lanes, best.lanes);
