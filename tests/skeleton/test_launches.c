@@ -315,7 +315,7 @@ static const char *product_of(const char *type, const char *zero)
 }
 
 /* Tiles are no narrower than a vector, and no wider than there are columns, or rows where these are lanes; where there
- * are few of both they may be half as wide. */
+ * are few of both they may be a quarter as wide. */
 static void narrow_contractions(void **state)
 {
     static const char *const type[] = {"f32", "f64"}, *const zero[] = {"0.0f32", "0.0f64"};
@@ -325,14 +325,14 @@ static void narrow_contractions(void **state)
         for (uint32_t bytes = 16; bytes <= 64; bytes *= 2)
             for (int64_t columns = 1; columns <= 40; columns++) {
                 const sk_options o = {.vector_bytes = bytes, .workers = 1};
-                const int64_t vector = bytes / (t ? 8 : 4), half = larger(4, vector / 2);
+                const int64_t vector = bytes / (t ? 8 : 4), least = larger(4, vector / 4);
                 if (vector < 4)
                     continue;
                 const sk_geometry many = planned(c, &o, 500, columns, 640), few = planned(c, &o, 4, columns, 6400);
                 const bool turned = columns < vector;
                 if (many.variant != SK_CONTRACT || (many.row >> 23 & 1) != turned)
                     fail_msg("%s, %u bytes, %ld columns of many rows", type[t], bytes, (long)columns);
-                if ((few.variant == SK_CONTRACT) != (columns >= half || vector == 4))
+                if ((few.variant == SK_CONTRACT) != (columns >= least))
                     fail_msg("%s, %u bytes, %ld columns of four rows", type[t], bytes, (long)columns);
             }
     }
