@@ -84,7 +84,8 @@ struct sn_program {
     ir_program *ir;
     program_terms built, after[API_TERM_PASSES]; /* before all passes; after each */
     uint32_t names;   /* of extents, as it was built */
-    uint64_t counts;  /* ... of which those in this set, of the first 64, are numbers of rounds in scalar code */
+    uint64_t counts;  /* ... of which those in this set, of the first 64, are numbers of rounds in scalar code, */
+    uint64_t blocks;  /* ... and those in this one make rows blocks where they are small (skeleton/skeleton.h) */
     ir_program *copy; /* of a program with regions, as it was built, that no pass has seen; NULL: there is none */
     embed_result ports;
     l_program *clusters;

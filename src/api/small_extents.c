@@ -10,7 +10,8 @@
 
 enum {
     SMALL = 16,  /* extents up to this are worth code of their own; */
-    ROUNDS = 32, /* ... and those of loops in scalar code up to this: so many no gang shares (OPT_ROUNDS_IN_ORDER) */
+    ROUNDS = 32, /* ... and those of loops in scalar code up to this: so many no gang shares (OPT_ROUNDS_IN_ORDER);
+                  * of rows in which gangs would look for what they read, up to SK_MOST_OF_BLOCK */
     MOST = 8     /* programs for one: of more combinations the others take the general one */
 };
 
@@ -57,8 +58,8 @@ uint64_t api_find_counts(const ir_program *p)
 
 static bool is_small(const sn_program *p, uint32_t dim, int64_t extent)
 {
-    const bool counts = dim < 64 && p->counts >> dim & 1;
-    return extent >= 1 && extent <= (counts ? ROUNDS : SMALL);
+    const bool counts = dim < 64 && p->counts >> dim & 1, blocks = dim < 64 && p->blocks >> dim & 1;
+    return extent >= 1 && extent <= (blocks ? SK_MOST_OF_BLOCK : counts ? ROUNDS : SMALL);
 }
 
 /* The small extents of a call, in the order of their names' numbers; 0 where there are none, or where arguments differ

@@ -312,6 +312,7 @@ void api_make_versions(sn_program *p)
     p->clusters = first.clusters;
     p->plan = first.plan;
     p->run = first.run;
+    p->blocks = sk_names_of_blocks(first.code);
     if (!cx->engine.device)
         return;
     loops.large = first.clusters->sized && !api_own_memory(cx);

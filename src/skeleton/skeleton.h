@@ -58,6 +58,8 @@ typedef struct sk_cluster {
     bool pairs;               /* ... those of one dimension, also of `lane`: rows are those of the two innermost ones */
     uint8_t block_digits;     /* so many innermost dimensions are blocks, all of which a gang may have; 0: none are */
     uint8_t block_elements, blocks_together; /* of a block; of a gang */
+    uint64_t block_names;     /* rows would be such blocks if the extents that have these names were small numbers: of the
+                                 first 64 of the program */
     uint8_t period;           /* rows are cut into gangs of so many positions, by which they are divided; 0: they are not */
     uint8_t row_cuts;         /* a loop over a row is cut at so many places, where index arithmetic changes its form */
     uint8_t row_bytes;        /* gangs along a row may overlap; of the widest element. 0: they may not */
@@ -361,6 +363,10 @@ bool sk_carries_zeros(const sk_cluster *c, const sk_options *options);
 /* Once per program, after l_clusters: learns what launches must know of the clusters' code. Changes the terms, and
  * lives as long as they do. */
 const sk_program *sk_prepare(l_program *l);
+
+/* The names of extents that would make rows blocks if a call's were at most SK_MOST_OF_BLOCK: a set of the first 64. */
+uint64_t sk_names_of_blocks(const sk_program *p);
+enum { SK_MOST_OF_BLOCK = 64 };
 
 /* Tile loops (L_CLASS_TILES) that cannot be: of a fold that is no contraction, or whose results are folded though they go
  * to memory, which suits other kernels. Notes in `no`, per node, what is to be left out (l_options.no_tiles), and returns

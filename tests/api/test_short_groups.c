@@ -1,6 +1,7 @@
-/* Maps over rows of a few groups of elements, each of which a lane has: pairs that are interleaved, bits of bytes,
- * positions that are divided. Gangs overlap where a row's groups do not fill them, and elements behind the last group
- * are taken alone. Against the interpreter, for rows around one gang and several, of all sizes of elements. */
+/* Maps over short rows whose elements lanes would have to look for: pairs that are interleaved, bits of bytes, indices
+ * that are divided or clamped. Where a lane has a group of elements, gangs overlap at the end of a row; rows of up to
+ * 64 elements, as a call gives them, are blocks. Against the interpreter, for rows around one gang and several, of all
+ * sizes of elements. */
 #include "both.h"
 
 /* Rows of some groups, and of some elements more. */
@@ -62,6 +63,56 @@ static sn_acc several(sn_acc x)
     return sn_results(of_three(x), parts_3(x), sn_map(sn_neg, of_three(x)));
 }
 
+/* Clamped neighbours of every second element of every second row. */
+static sn_scalar clamped(sn_scalar i, sn_scalar extent)
+{
+    return sn_max(sn_min(i, sn_sub(extent, 1)), 0);
+}
+
+static sn_scalar halved_at(void *env, sn_scalar i, sn_scalar j)
+{
+    const sn_acc x = *(sn_acc *)env;
+    sn_scalar sum = sn_index(x, sn_mul(i, 2), sn_mul(j, 2));
+    for (int k = 0; k < 9; k++)
+        sum = sn_add(sum, sn_mul(sn_index(x, clamped(sn_add(sn_mul(i, 2), k / 3 - 1), sn_extent(x, 0)),
+                                          clamped(sn_add(sn_mul(j, 2), k % 3 - 1), sn_extent(x, 1))),
+                                 k % 4));
+    return sum;
+}
+
+static sn_acc halved(sn_acc x)
+{
+    return sn_generate(sn_shape(sn_quot(sn_add(sn_extent(x, 0), 1), 2), sn_quot(sn_add(sn_extent(x, 1), 1), 2)),
+                       sn_closure(halved_at, &x));
+}
+
+/* Odd rows and columns are between others. */
+static sn_scalar doubled_at(void *env, sn_scalar i, sn_scalar j)
+{
+    const sn_acc x = *(sn_acc *)env;
+    sn_scalar down = clamped(sn_quot(sn_add(i, 1), 2), sn_extent(x, 0)),
+              right = clamped(sn_quot(sn_add(j, 1), 2), sn_extent(x, 1));
+    sn_scalar here = sn_index(x, sn_quot(i, 2), sn_quot(j, 2)), below = sn_index(x, down, sn_quot(j, 2));
+    return sn_if(sn_eq(sn_rem(i, 2), 1), sn_sub(sn_add(here, below), sn_index(x, down, right)), below);
+}
+
+static sn_acc doubled(sn_acc x)
+{
+    return sn_generate(sn_shape(sn_mul(sn_extent(x, 0), 2), sn_mul(sn_extent(x, 1), 2)), sn_closure(doubled_at, &x));
+}
+
+static sn_scalar folded_at(void *env, sn_scalar i, sn_scalar j)
+{
+    const sn_acc x = *(sn_acc *)env;
+    sn_scalar last = sn_sub(sn_extent(x, 1), 1);
+    return sn_sub(sn_index(x, i, sn_min(j, sn_sub(last, j))), sn_index(x, sn_quot(i, 3), sn_max(j, sn_sub(last, j))));
+}
+
+static sn_acc folded(sn_acc x)
+{
+    return sn_generate(sn_shape_of(x), sn_closure(folded_at, &x));
+}
+
 /* The last row reads behind its end. */
 static sn_scalar fails_at(void *env, sn_scalar i, sn_scalar j)
 {
@@ -87,6 +138,17 @@ static void rows(void **state)
     both("[n,m]T -> [n,k]T", spread, "f32 u8 f64 u16", SMALL, ROWS);
     both("[n,m]T -> [n,m]T", of_three, "f32 u8 f64", SMALL, ROWS);
     both("[n,m]T -> [n,m]T, [n,k]T, [n,m]T", several, "f32 i16", SMALL, ROWS);
+}
+
+static void rows_alone(void **state)
+{
+    (void)state;
+    both("[n,m]T -> [k,l]T", halved, "f32 u8 f64 i16", SMALL, ROWS);
+    both("[n,m]T -> [k,l]T", doubled, "f32 u8 f64 i16", SMALL, ROWS);
+    both("[n,m]T -> [n,m]T", folded, "f32 u8 f64", SMALL, ROWS);
+    both("[n,17]T -> [k,l]T", halved, "f32 u8 f64", SMALL, 0, 1, 2, 3, 700, 701);
+    both("[n,9]T -> [k,l]T", doubled, "f32 u8 f64", SMALL, 0, 1, 2, 3, 700, 701);
+    both("[n,33]T -> [n,33]T", folded, "f32 u8 f64", SMALL, 0, 1, 2, 3, 700, 701);
 }
 
 static sn_scalar part_of_plane(void *env, sn_scalar k, sn_scalar i, sn_scalar j)
@@ -116,6 +178,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows),
+        cmocka_unit_test(rows_alone),
         cmocka_unit_test(planes),
         cmocka_unit_test(indices_outside),
     };

@@ -19,7 +19,8 @@ static sk_lanes_kind kind_of_operator(const sk_lanes *l, const ir_node *n)
     for (uint32_t i = 0; i < n->n; i++) {
         const sk_lanes_kind k = kind_of(l, arg[i]);
         shared &= k == SK_LANES_SHARED;
-        numbered &= k == SK_LANES_NUMBERED || ir_at(l->p, arg[i])->kind == IR_CONST;
+        const ir_node *x = ir_at(l->p, arg[i]);
+        numbered &= k == SK_LANES_NUMBERED || x->kind == IR_CONST || (l->told && !x->scope);
         if (k == SK_LANES_UNKNOWN)
             return SK_LANES_UNKNOWN;
     }
@@ -58,7 +59,9 @@ static sk_lanes_kind find_kind(const sk_lanes *l, ir_id id)
     if (divided != SK_LANES_UNKNOWN)
         return divided;
     if (d)
-        return d - 1 < l->column ? SK_LANES_SHARED : d - 1 == l->column || l->period ? SK_LANES_SUM : SK_LANES_NUMBERED;
+        return d - 1 < l->column + l->alone      ? SK_LANES_SHARED
+               : d - 1 == l->column || l->period ? SK_LANES_SUM
+                                                 : SK_LANES_NUMBERED;
     if (id == l->at->linear)
         return SK_LANES_SUM;
     switch (n->kind) {
@@ -93,9 +96,11 @@ void sk_find_lanes_terms(sk_lanes *l, const sk_lower *lw, const sk_outputs *out)
         t->kind = find_kind(l, id);
         t->reads = n->kind == IR_READ || n->kind == IR_LOOP;
         t->mentions = (uint8_t)(d > l->column ? 1u << (d - 1 - l->column) : 0u);
+        t->bent = t->kind == SK_LANES_NUMBERED && n->kind == IR_OP && n->op != OP_ADD && n->op != OP_SUB;
         for (uint32_t k = 0; k < n->n; k++) {
             const sk_lanes_term of = sk_lanes_term_of(l, l->p->arg.at[n->args + k]);
             t->reads |= of.reads;
+            t->bent |= n->kind != IR_READ && of.bent;
             t->mentions |= of.mentions;
         }
         map64_put(lw->arena, &l->number, id, i + 1);
@@ -117,7 +122,8 @@ bool sk_lanes_know_reads(const sk_lanes *l)
     for (uint32_t i = 0; i < l->ids.n; i++) {
         const ir_node *n = ir_at(l->p, l->ids.at[i]);
         const ir_id *arg = l->p->arg.at + n->args;
-        if ((n->kind == IR_LOOP && !same_rounds(l, n->u.loop)) || (n->kind == IR_OP && ir_ops[n->op].flags & OP_TRACES) ||
+        if ((n->kind == IR_LOOP && !same_rounds(l, n->u.loop)) ||
+            (n->kind == IR_OP && ir_ops[n->op].flags & OP_TRACES) ||
             (n->kind == IR_COND && (sk_lanes_term_of(l, arg[1]).reads || sk_lanes_term_of(l, arg[2]).reads)))
             return false;
         for (uint32_t k = 0; k < n->n && n->kind == IR_READ; k++)

@@ -65,6 +65,7 @@ typedef enum { SK_LANES_UNKNOWN, SK_LANES_SHARED, SK_LANES_NUMBERED, SK_LANES_SU
 typedef struct sk_lanes_term {
     sk_lanes_kind kind;
     bool reads;       /* something in memory */
+    bool bent;        /* known of each lane, but not by adding to its number */
     uint8_t mentions; /* bits: dimensions from the one on that lanes go along */
 } sk_lanes_term;
 
@@ -83,6 +84,8 @@ typedef struct sk_lanes {
     const sk_index *at;
     unsigned column;
     const sk_period *period;
+    bool alone; /* blocks: a gang has one, whose index along the column is the same for all lanes, */
+    bool told;  /* ... and extents that have names count as numbers, as they are where a call's are small */
     opt_ids ids;
     sk_lanes_term *term; /* of ids.at[i] in [i + 1]; [0]: of what is not there */
     map64 number;        /* of a term in ids, plus 1 */

@@ -11,9 +11,10 @@
 #include "skeleton/extents.h"
 
 enum {
-    MOST_ELEMENTS = 64, /* of a block, and of a gang */
+    MOST_ELEMENTS = SK_MOST_OF_BLOCK, /* and of a gang */
     FEWEST_LANES = 16,
     MOST_FLOPS = 16,
+    MOST_FLOPS_ALONE = 100, /* where a gang has one block */
     MOST_TERMS = 100,
     REGISTERS = 4 /* that a value of a gang takes, if a block does not take more */
 };
@@ -105,13 +106,19 @@ static int64_t blocks_together(int64_t elements, int64_t most)
     return best;
 }
 
-/* What takes long is not worth gangs that overlap at the ends of rows. Loops count as if nobody knew how long they run;
- * those of gangs are short. */
-static double flops_besides_loops(const sk_lanes *l, const l_cluster *loop)
+/* What takes long is not worth gangs that overlap at the ends of rows, or that are not full. What is known of lanes is
+ * known when the kernel is compiled, or shared by all of them; loops are short. */
+static double flops_of_lanes(const sk_lanes *l)
 {
-    double flops = loop->flops;
-    for (uint32_t i = 0; i < l->ids.n; i++)
-        flops -= ir_at(l->p, l->ids.at[i])->kind == IR_LOOP ? COST_LOOP : 0;
+    double flops = 0;
+    for (uint32_t i = 0; i < l->ids.n; i++) {
+        const ir_node *n = ir_at(l->p, l->ids.at[i]);
+        const double wide = ir_type_size((ir_type)n->type) == 8 ? COST_WIDE : 1;
+        if (n->kind == IR_COND || n->kind == IR_CALL)
+            flops += n->kind == IR_CALL ? IR_COST_MATH : IR_COST_SIMPLE;
+        else if (n->kind == IR_OP && sk_lanes_term_of(l, l->ids.at[i]).kind == SK_LANES_UNKNOWN)
+            flops += wide * ir_op_cost((ir_op)n->op);
+    }
     return flops;
 }
 
@@ -130,30 +137,78 @@ static unsigned digits_of_blocks(const sk_lower *lw, const sk_cluster *c, int64_
     return digits;
 }
 
-void sk_find_blocks(const sk_lower *lw, sk_cluster *c, const sk_outputs *out, const sk_index *at)
+/* Blocks of so many elements, of several of which a gang may have all, or of one alone. */
+static bool find_blocks(const sk_lower *lw, sk_cluster *c, const sk_outputs *out, const sk_index *at, unsigned digits,
+                        int64_t elements, bool alone)
 {
-    int64_t elements;
-    const unsigned digits = digits_of_blocks(lw, c, &elements);
-    sk_lanes l = {.p = lw->l->ir, .at = at, .column = c->loop->rank - digits - 1};
-    if (!digits)
-        return;
+    sk_lanes l = {.p = lw->l->ir, .at = at, .column = c->loop->rank - digits - 1, .alone = alone};
     sk_find_lanes_terms(&l, lw, out);
-    if (l.ids.n > MOST_TERMS || flops_besides_loops(&l, c->loop) > MOST_FLOPS)
-        return;
+    if (l.ids.n > MOST_TERMS || flops_of_lanes(&l) > (alone ? MOST_FLOPS_ALONE : MOST_FLOPS))
+        return false;
     const int64_t most = REGISTERS * SK_LINE / sk_widest(lw->l, &l.ids, out->term.n, out->term.at);
-    int64_t together = blocks_together(elements, smaller(most, MOST_ELEMENTS));
+    int64_t together = alone ? 1 : blocks_together(elements, smaller(most, MOST_ELEMENTS));
     if (!reads_stretches(&l, c->loop, together * elements, together))
         together = 1;
     const bool apart = c->used[c->loop->rank - 1] ? reads_in_blocks(&l) : reads_positions(&l);
     if (!sk_lanes_know_reads(&l) || !apart || !reads_stretches(&l, c->loop, together * elements, together) ||
         together * elements < FEWEST_LANES)
-        return;
+        return false;
     const int64_t lanes = together * elements;
     if (digits == 1 && c->of_lane && (lanes & (lanes - 1)) && reads_own_rows(&l))
-        return; /* a lane has a row: that is as quick, and no lane is without an element */
+        return true; /* a lane has a row: that is as quick, and no lane is without an element */
     c->block_digits = (uint8_t)digits;
     c->block_elements = (uint8_t)elements;
     c->blocks_together = (uint8_t)together;
+    return true;
+}
+
+static uint64_t names_in(const ir_program *p, const opt_ids *ids)
+{
+    uint64_t names = 0;
+    for (uint32_t i = 0; i < ids->n; i++) {
+        const ir_node *n = ir_at(p, ids->at[i]);
+        names |= n->kind == IR_DIM && n->u.literal < 64 ? (uint64_t)1 << n->u.literal : 0;
+    }
+    return names;
+}
+
+/* Extents that only a call knows: would rows be blocks that a gang has each of, if they were numbers, and does it
+ * matter? It does where lanes would divide an index, or choose one. */
+static uint64_t names_of_blocks(const sk_lower *lw, const sk_cluster *c, const sk_outputs *out, const sk_index *at)
+{
+    const unsigned last = c->loop->rank - 1u;
+    sk_lanes l = {.p = lw->l->ir, .at = at, .column = last - 1, .alone = true, .told = true};
+    opt_ids of_extent = {0};
+    int64_t extent;
+    bool bent = false;
+    if (c->run[last] != 1 || !c->used[last] || ir_extent_constant(l.p, c->loop->shape[last], &extent))
+        return 0;
+    sk_find_lanes_terms(&l, lw, out);
+    for (uint32_t i = 0; i < l.ids.n; i++) {
+        const ir_node *n = ir_at(l.p, l.ids.at[i]);
+        bent |= n->kind == IR_READ && n->n && sk_lanes_term_of(&l, l.p->arg.at[n->args + n->n - 1]).bent;
+    }
+    if (!bent || l.ids.n > MOST_TERMS || flops_of_lanes(&l) > MOST_FLOPS_ALONE || !sk_lanes_know_reads(&l))
+        return 0;
+    opt_reach(lw->l->ir, lw->arena, 1, &c->loop->shape[last], &of_extent);
+    return names_in(l.p, &l.ids) | names_in(l.p, &of_extent);
+}
+
+void sk_find_blocks(const sk_lower *lw, sk_cluster *c, const sk_outputs *out, const sk_index *at)
+{
+    int64_t elements;
+    const unsigned digits = digits_of_blocks(lw, c, &elements);
+    c->block_names = names_of_blocks(lw, c, out, at);
+    if (digits && !find_blocks(lw, c, out, at, digits, elements, false))
+        find_blocks(lw, c, out, at, digits, elements, true);
+}
+
+uint64_t sk_names_of_blocks(const sk_program *p)
+{
+    uint64_t names = 0;
+    for (uint32_t i = 0; i < p->l->cluster.n; i++)
+        names |= p->cluster[i].block_names;
+    return names;
 }
 
 /* --- the launch --- */
