@@ -9,7 +9,8 @@
  * after it.
  * - A result that is a reshape of such elements, and that nothing else reads, is marked to go along them (IR_SOURCE).
  * - A map of one reshape of such elements is a reshape of a map of them, if that is a result.
- * - One that a scan, a stencil, a sort or a permute reads is marked, too: it goes to memory.
+ * - A permute of reshapes of arrays of one shape takes their elements from there.
+ * - Another one that a scan, a stencil, a sort or a permute reads is marked, too: it goes to memory.
  * Linear. */
 void opt_go_along_sources(ir_program *p);
 

@@ -32,9 +32,28 @@ static const struct {
     {TURNED "y = reshape [n * m] a2 z = map y {a: f32 -> a * a} s = scan z {a: f32, b: f32 -> a + b} output s",
      TURNED "a3 = reshape along [n * m] a2\na4 = map a3 {x1: f32 -> x1 * x1}\n"
             "a5 = scan a4 {x1: f32, x2: f32 -> x1 + x2}\noutput a5\n"},
+    /* a permute takes what is before the reshapes, and what is the same everywhere */
+    {TURNED
+     "d = input [8]f32 k = reshape [n * m] a2 t = map k {a: f32 -> i64(a)} o = generate [n * m] {i: i64 -> 1.0f32} "
+     "p = permute d, t, o {a: f32, b: f32 -> a + b} output p",
+     TURNED "a3 = input [8]f32\na4 = map a2 {x1: f32 -> i64(x1)}\na5 = generate [m, n] {x1: i64, x2: i64 -> 1.0f32}\n"
+            "a6 = permute a3, a4, a5 {x1: f32, x2: f32 -> x1 + x2}\noutput a6\n"},
+    /* ... of several arrays */
+    {"extents n, m d = input [8]f32 x = input [n, m]f32 k = input [n, m]i64 y = reshape [n * m] x t = reshape [n * m] "
+     "k "
+     "z = map y {a: f32 -> a * a} p = permute d, t, z {a: f32, b: f32 -> a + b} output p",
+     "extents n, m\na1 = input [8]f32\na2 = input [n, m]f32\na3 = input [n, m]i64\n"
+     "a4 = map a2 {x1: f32 -> x1 * x1}\na5 = permute a1, a3, a4 {x1: f32, x2: f32 -> x1 + x2}\noutput a5\n"},
 };
 
 static const char *const others[] = {
+    /* a permute's elements are not all reshaped, or know their positions, or are there anyway */
+    "extents n, m d = input [8]f32 t = input [n * m]i64 x = input [n, m]f32 y = reshape [n * m] x "
+    "p = permute d, t, y {a: f32, b: f32 -> a + b} output p",
+    "extents n, m d = input [8]f32 k = input [n, m]i64 t = reshape [n * m] k o = generate [n * m] {i: i64 -> f32(i)} "
+    "p = permute d, t, o {a: f32, b: f32 -> a + b} output p",
+    "extents n, m d = input [8]f32 k = input [n, m]i64 x = input [n, m]f32 t = reshape [n * m] k y = reshape [n * m] x "
+    "z = map y {a: f32 -> a * a} p = permute d, t, z {a: f32, b: f32 -> a + b} output p, z",
     /* elements stay where they are */
     "extents n, m x = input [n,m]f32 y = reshape [n * m] x output y",
     "extents n, m x = input [n,m]f32 z = map x {a: f32 -> a + 1.0f32} y = reshape [n * m] z output y",
