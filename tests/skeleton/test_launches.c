@@ -562,7 +562,8 @@ static void memory_of_permutes(void **state)
             while (stretch > 16 && stretch * (8 * components + 8 + marks) > room)
                 stretch /= 2;
             const kernel *k = built(c, &o, SK_PERMUTE, SK_PASS_LOOP, SK_PERMUTE_FEW);
-            assert_int_equal(shared_of(k, stretch), 1 + components);
+            /* some elements go nowhere, and gangs that move the others together write beyond these */
+            assert_int_equal(shared_of(k, stretch + (scratch[s] ? 0 : k->lanes)), 1 + components);
         }
         const sk_options o = {.vector_bytes = 64, .workers = 4};
         sk_geometry g = launch(c, &o, (sk_round){.pass = SK_PASS_LOOP, .places = PLACES}, ELEMENTS, 0, 0);

@@ -247,10 +247,15 @@ static void store_group(sk_lower *lw, const sk_factor *f, k_val lane, k_val firs
             of->fetch(of->env);
         sk_bind_divided(lw, f, quotient, i + behind);
         const ir_id *term = sk_terms_of_element(f, of->n, of->term, (i + behind) % f->by);
-        sk_emit(lw, of->n, term, value + i * of->n);
+        if (of->make)
+            of->make(of->env, i, term);
+        else
+            sk_emit(lw, of->n, term, value + i * of->n);
         sk_scope_end(lw, mark);
     }
-    for (uint32_t k = 0; k < of->n; k++)
+    if (of->store)
+        of->store(of->env, at);
+    for (uint32_t k = 0; k < of->n && !of->store; k++)
         for (int64_t i = 0; i < f->by; i++)
             k_store(b, of->memory[k], at[i], value[i * of->n + k]);
 }

@@ -64,6 +64,10 @@ typedef struct sk_interleaved {
     uint32_t n;
     const ir_id *term;
     const k_mem *memory;
+    /* If these terms are not stored as they are: emits what element number `which` of a lane needs, of which these are
+     * the terms, and stores all of a lane, at positions that `begin` gave. */
+    void (*make)(void *env, int64_t which, const ir_id *term);
+    void (*store)(void *env, const k_val *at);
 } sk_interleaved;
 
 /* Emits what stores elements 0 ... count - 1; the divided position of the first one is `start`. */

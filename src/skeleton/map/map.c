@@ -279,7 +279,7 @@ static sk_interleaved interleaved(elements *e, k_val (*begin)(void *env, k_val p
     k_mem *memory = arena_array(e->lw->arena, k_mem, e->out->term.n + 1);
     for (uint32_t i = 0; i < e->out->term.n; i++)
         memory[i] = sk_array_memory(e->lw, e->out->array.at[i], e->out->component.at[i], true);
-    return (sk_interleaved){e, begin, single, fetch, e->out->term.n, e->out->term.at, memory};
+    return (sk_interleaved){e, begin, single, fetch, e->out->term.n, e->out->term.at, memory, NULL, NULL};
 }
 
 static void interleaved_elements(elements *e, k_val start, k_val count,

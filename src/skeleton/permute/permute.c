@@ -36,6 +36,7 @@ void sk_permute_open(sk_permute *m, sk_lower *lw)
     m->divided = lw->options->row & SK_PERMUTE_DIVIDED;
     m->counts = lw->options->row & SK_PERMUTE_COUNTS;
     m->rarely = lw->options->row & SK_PERMUTE_RARELY;
+    m->several = lw->options->row & SK_PERMUTE_SEVERAL ? SK_PERMUTE_TABLES_OF_BLOCK : 1;
     m->rows = lw->options->row & SK_PERMUTE_ROWS;
     m->places_type = lw->options->row & SK_PERMUTE_FEW ? T_I32 : T_I64;
     m->planes = m->rows;
@@ -98,18 +99,15 @@ void sk_permute_find_elements(sk_permute *m)
     const ir_program *p = lw->l->ir;
     m->target = sk_operand(&lw->body, m->anchor, 1, &lw->at);
     sk_permute_elements(lw, m->element);
-    m->compacts = m->divided && !lw->options->group && lw->options->vector_bytes;
-    m->may_drop = (m->divided && !m->compacts) || lw->options->group;
+    memcpy(m->term, m->target, m->to->rank * sizeof(ir_id));
+    memcpy(m->term + m->to->rank, m->element, m->all->n * sizeof(ir_id));
     for (unsigned d = 0; d < m->to->rank; d++) {
         m->may_fail |= ir_at(p, m->target[d])->partial;
-        m->may_drop |=
+        m->drops |=
             !sk_surely_inside(p, &lw->body.facts, m->target[d], m->to->shape[d]) && names_dropped(p, m->target[d]);
     }
-    m->may_drop |= has_partial_operator(m);
     for (uint32_t c = 0; c < m->all->n; c++)
         m->may_fail |= ir_at(p, m->element[c])->partial;
-    m->compacts &= !m->may_fail; /* lanes that fail are off */
-    m->may_drop |= m->may_fail || (m->divided && !m->compacts);
     choose_lanes(m);
 }
 
@@ -134,20 +132,28 @@ static k_val is_inside(sk_permute *m, ir_id target, k_val i, k_val extent)
     return k_let(b, OP_LT, i, k_convert(b, OP_CONVERT, u, extent), 0);
 }
 
-void sk_permute_find(sk_permute *m, k_val position, sk_permute_found *f)
+void sk_permute_bind_position(sk_permute *m, k_val position)
 {
     sk_lower *lw = m->lw;
-    k_builder *b = &lw->b;
-    const ir_program *p = lw->l->ir;
-    ir_id term[IR_MAX_RANK + IR_MAX_COMPONENTS];
-    k_val out[IR_MAX_RANK + IR_MAX_COMPONENTS];
-    *f = (sk_permute_found){0};
     lw->element = position;
     sk_bind(lw, lw->at.linear, position);
     if (lw->cluster->loop->rank > 1)
         sk_bind_runs(lw, 0, lw->cluster->loop->rank, position);
-    memcpy(term, m->target, m->to->rank * sizeof(ir_id));
-    memcpy(term + m->to->rank, m->element, m->all->n * sizeof(ir_id));
+}
+
+void sk_permute_find(sk_permute *m, k_val position, sk_permute_found *f)
+{
+    sk_permute_bind_position(m, position);
+    sk_permute_find_here(m, m->term, f);
+}
+
+void sk_permute_find_here(sk_permute *m, const ir_id *term, sk_permute_found *f)
+{
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    const ir_program *p = lw->l->ir;
+    k_val out[IR_MAX_RANK + IR_MAX_COMPONENTS];
+    *f = (sk_permute_found){.term = term};
     sk_emit(lw, m->to->rank + (m->only_places ? 0 : m->all->n), term, out);
     for (uint32_t c = 0; c < m->all->n && !m->only_places; c++)
         f->value[c] = out[m->to->rank + c];
@@ -156,30 +162,43 @@ void sk_permute_find(sk_permute *m, k_val position, sk_permute_found *f)
         f->place = d ? sk_add(lw, sk_mul(lw, f->place, extent), i) : i;
         if (sk_surely_inside(p, &lw->body.facts, m->target[d], m->to->shape[d]))
             continue;
-        k_val in = is_inside(m, m->target[d], i, extent);
+        k_val in = is_inside(m, term[d], i, extent);
         f->inside = f->inside ? k_let(b, OP_AND, f->inside, in, 0) : in;
-        if (!names_dropped(p, m->target[d]))
+        if (!names_dropped(p, term[d]))
             continue;
         k_val gone = k_let(b, OP_EQ, i, k_i64(b, IR_DROPPED), 0);
         f->dropped = f->dropped ? k_let(b, OP_OR, f->dropped, gone, 0) : gone;
     }
 }
 
-/* Behind all that is done with the element: lanes that fail are off afterwards. */
-void sk_permute_report(sk_permute *m, const sk_permute_found *f)
+void sk_permute_judge(sk_permute *m, sk_permute_found *f)
 {
     sk_lower *lw = m->lw;
-    k_builder *b = &lw->b;
     const ir_program *p = lw->l->ir;
     for (unsigned d = 0; d < m->to->rank && lw->options->checks; d++) {
         if (sk_surely_inside(p, &lw->body.facts, m->target[d], m->to->shape[d]))
             continue;
-        k_val i = f->index[d], extent = sk_closed(lw, m->to->shape[d]);
-        k_val good = is_inside(m, m->target[d], i, extent);
+        f->good[d] = is_inside(m, f->term[d], f->index[d], sk_closed(lw, m->to->shape[d]));
         if (f->dropped)
-            good = k_let(b, OP_OR, good, f->dropped, 0);
-        k_check(b, k_place(ir_at(p, m->anchor)->site, m->to->rank > 1 ? d + 1 : 0), good, lw->element, i, extent);
+            f->good[d] = k_let(&lw->b, OP_OR, f->good[d], f->dropped, 0);
     }
+}
+
+/* Behind all that is done with the element: lanes that fail are off afterwards. */
+void sk_permute_report_judged(sk_permute *m, const sk_permute_found *f)
+{
+    sk_lower *lw = m->lw;
+    const uint32_t site = ir_at(lw->l->ir, m->anchor)->site;
+    for (unsigned d = 0; d < m->to->rank; d++)
+        if (f->good[d])
+            k_check(&lw->b, k_place(site, m->to->rank > 1 ? d + 1 : 0), f->good[d], lw->element, f->index[d],
+                    sk_closed(lw, m->to->shape[d]));
+}
+
+void sk_permute_report(sk_permute *m, sk_permute_found *f)
+{
+    sk_permute_judge(m, f);
+    sk_permute_report_judged(m, f);
 }
 
 k_val sk_permute_place(sk_permute *m, k_val place)
@@ -230,39 +249,7 @@ static k_val keep_own(sk_permute *m, k_val from, k_val count)
     return k_get(b, kept);
 }
 
-/* Places and values of elements [from, from + count), in lanes. */
-static void compute_stretch(sk_permute *m, k_val from, k_val count)
-{
-    sk_lower *lw = m->lw;
-    k_builder *b = &lw->b;
-    if (m->may_fail) {
-        k_val lane = k_for_all(b, count);
-        k_store(b, m->at, lane, sk_permute_nowhere(m));
-        k_end(b);
-    }
-    k_val lane = k_for_all(b, count);
-    uint32_t mark = sk_scope(lw);
-    sk_permute_found f;
-    sk_permute_find(m, sk_add(lw, from, lane), &f);
-    if (m->vector)
-        sk_permute_store_vector(m, lane, f.value);
-    for (uint32_t c = 0; c < m->all->n; c++)
-        if (m->value[c])
-            k_store(b, m->value[c], lane, f.value[c]);
-    k_val own = f.inside, place = sk_permute_place(m, f.place);
-    if (m->divided) {
-        k_val mine = k_let(b, OP_AND, k_let(b, OP_GE, f.place, m->low, 0), k_let(b, OP_LT, f.place, m->high, 0), 0);
-        own = own ? k_let(b, OP_AND, own, mine, 0) : mine;
-    }
-    k_val other = m->may_drop ? sk_permute_nowhere(m) : k_literal(b, m->places_type, 0);
-    k_store(b, m->at, lane, own ? k_select(b, own, place, other) : place);
-    sk_permute_report(m, &f);
-    sk_scope_end(lw, mark);
-    k_end(b);
-}
-
-/* Is it the element of an array in memory at the loop's own position? */
-static bool is_own_read(const sk_permute *m, ir_id element)
+bool sk_permute_is_own_read(const sk_permute *m, ir_id element)
 {
     const ir_program *p = m->lw->l->ir;
     const ir_node *n = ir_at(p, element);
@@ -296,15 +283,15 @@ static bool is_of_position(const sk_permute *m, ir_id element)
     bool good = lw->cluster->loop->rank == 1 && ids.n <= MOST && !ir_at(p, element)->partial;
     for (uint32_t i = 0; i < ids.n && good; i++) {
         const ir_node *n = ir_at(p, ids.at[i]);
-        good = ids.at[i] == lw->at.linear || n->kind == IR_CONST || n->kind == IR_DIM || is_own_read(m, ids.at[i]) ||
-               (n->kind == IR_OP && is_quick((ir_op)n->op));
+        good = ids.at[i] == lw->at.linear || n->kind == IR_CONST || n->kind == IR_DIM ||
+               sk_permute_is_own_read(m, ids.at[i]) || (n->kind == IR_OP && is_quick((ir_op)n->op));
     }
     return good;
 }
 
 static int64_t spare_of(const sk_permute *m)
 {
-    return m->compacts ? m->lw->out->k->lanes : 0;
+    return m->compacts || m->sifts ? m->lw->out->k->lanes : 0;
 }
 
 /* Where the values of a component are when they are combined. */
@@ -313,9 +300,10 @@ static void find_value(sk_permute *m, uint32_t c)
     const ir_node *n = ir_at(m->lw->l->ir, m->element[c]);
     if (sk_is_alike(m->lw->l->ir, m->element[c]))
         return;
-    if (is_own_read(m, m->element[c]) && !m->compacts)
+    const bool stays = !m->compacts && !m->sifts;
+    if (sk_permute_is_own_read(m, m->element[c]) && stays)
         m->read[c] = sk_array_memory(m->lw, n->array, (uint32_t)n->u.literal, false);
-    else if (is_of_position(m, m->element[c]) && !m->compacts)
+    else if (is_of_position(m, m->element[c]) && stays)
         m->computed[c] = true;
     else
         m->value[c] = k_shared(&m->lw->b, m->all->type[c], m->stretch + spare_of(m), "value");
@@ -445,10 +433,11 @@ static void take_in_turn(sk_permute *m, k_val j)
         sk_permute_take_vector(m, j, at);
         return;
     }
-    if (m->may_drop)
+    const bool asks = m->may_drop && !m->sifts;
+    if (asks)
         k_if(b, k_let(b, OP_GE, at, k_i64(b, 0), 0));
     take_element(m, j, at);
-    if (m->may_drop)
+    if (asks)
         k_end(b);
 }
 
@@ -496,7 +485,7 @@ static void combine_in_turn(sk_permute *m, k_val count)
         !m->may_drop && !m->compacts && !m->direct && !m->vector; /* those outside go to place 0, if there is one */
     if (guards)
         k_if(b, k_let(b, OP_GT, m->places, k_i64(b, 0), 0));
-    k_val lane = k_for_whole(b, k_i64(b, m->vector ? m->vector->lanes : 1)), done = k_i64(b, 0);
+    k_val lane = k_for_whole(b, k_i64(b, m->vector ? m->vector->lanes : 1)), done = k_i64(b, 0), first = m->base;
     m->lane = lane;
     if (some > 1) {
         k_val turns = k_let(b, OP_QUOT, count, k_i64(b, some), 0), turn = k_for(b, k_i64(b, 0), turns, false);
@@ -505,7 +494,10 @@ static void combine_in_turn(sk_permute *m, k_val count)
         fetch_next(m, from, some);
         k_val half = k_for(b, k_i64(b, 0), k_i64(b, some / unrolled), false);
         k_val k = k_for(b, k_i64(b, 0), k_i64(b, unrolled), true);
+        if (m->several > 1)
+            m->base = sk_add(lw, first, sk_permute_base(m, k_let(b, OP_BIT_AND, k, k_i64(b, m->several - 1), 0)));
         take_in_turn(m, sk_add(lw, from, sk_add(lw, sk_mul(lw, half, k_i64(b, unrolled)), k)));
+        m->base = first;
         k_end(b);
         k_end(b);
         k_end(b);
@@ -556,8 +548,8 @@ static void take_stretch(sk_permute *m, k_val from, k_val count)
         m->direct = false;
         k_else(b);
     }
-    compute_stretch(m, from, count);
-    combine_in_turn(m, count);
+    sk_permute_compute(m, count);
+    combine_in_turn(m, m->sifts ? sk_permute_sift(m, count) : count);
     if (m->key)
         k_end(b);
 }
@@ -628,11 +620,12 @@ static k_mem find_keys(sk_permute *m)
     bool good = m->to->rank == 1 && o->vector_bytes && !o->group && !m->divided && !m->may_fail;
     good &= !has_partial_operator(m);
     for (uint32_t c = 0; c < m->all->n && good; c++)
-        good = sk_is_alike(p, m->element[c]) || is_own_read(m, m->element[c]) || is_of_position(m, m->element[c]);
+        good = sk_is_alike(p, m->element[c]) || sk_permute_is_own_read(m, m->element[c]) ||
+               is_of_position(m, m->element[c]);
     if (n->kind == IR_OP && n->op == OP_CONVERT)
         key = ir_args(p, key)[0];
     n = ir_at(p, key);
-    good &= n->kind == IR_READ && ir_type_class((ir_type)n->type) == CLASS_INT && is_own_read(m, key);
+    good &= n->kind == IR_READ && ir_type_class((ir_type)n->type) == CLASS_INT && sk_permute_is_own_read(m, key);
     return good ? sk_array_memory(m->lw, n->array, (uint32_t)n->u.literal, false) : 0;
 }
 
@@ -664,7 +657,7 @@ void sk_permute_take(sk_permute *m, k_val begin, k_val end)
     m->from = from;
     uint32_t mark = sk_scope(lw);
     if (lw->options->group) {
-        compute_stretch(m, from, count);
+        sk_permute_compute(m, count);
         combine_by_threads(m, count);
     } else if (m->compacts) {
         combine_in_turn(m, keep_own(m, from, count));
@@ -675,13 +668,28 @@ void sk_permute_take(sk_permute *m, k_val begin, k_val end)
     k_end(b);
 }
 
+/* Of a stretch only those elements are kept that the worker combines, as it takes longer to ask for each. */
+static void choose_what_is_kept(sk_permute *m)
+{
+    const sk_options *o = m->lw->options;
+    const bool can = o->vector_bytes && !o->group && !m->rows && !m->vector;
+    bool alike = true;
+    for (uint32_t c = 0; c < m->all->n; c++)
+        alike &= sk_is_alike(m->lw->l->ir, m->element[c]);
+    m->compacts = can && m->divided && !m->along && m->factor.by == 1 && !m->may_fail; /* lanes that fail are off */
+    m->sifts = can && !m->compacts && (m->divided || (m->drops && (alike || !m->key)));
+    m->may_drop = o->group || m->sifts || m->drops || has_partial_operator(m) || (m->divided && !m->compacts);
+}
+
 static void build_loop(sk_permute *m)
 {
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
     sk_permute_find_elements(m);
     sk_open_space(lw);
+    sk_permute_open_stretches(m);
     m->key = m->rows || m->vector ? 0 : find_keys(m);
+    choose_what_is_kept(m);
     m->stretch = m->rows ? larger(SK_PERMUTE_ROWS_AT_ONCE, stretch_of(m)) : stretch_of(m);
     if (m->rows)
         sk_permute_row_lanes(m);
@@ -708,7 +716,7 @@ static void build_loop(sk_permute *m)
     }
     m->begin = sk_mul(lw, block, length);
     m->end = sk_min(lw, sk_add(lw, m->begin, length), m->elements);
-    m->base = m->tables ? sk_permute_base(m, block) : 0;
+    m->base = m->tables ? sk_permute_base(m, m->several > 1 ? sk_mul(lw, block, k_i64(b, m->several)) : block) : 0;
     if (m->tables)
         sk_permute_clear_totals(m);
     if (lw->options->group) {

@@ -8,7 +8,7 @@
 enum {
     SK_PERMUTE_ELEMENTS, /* of the source */
     SK_PERMUTE_PLACES,
-    SK_PERMUTE_BLOCKS, /* of the source, each with a table of totals if they are several */
+    SK_PERMUTE_BLOCKS, /* of the source, each with a table of totals if they are several: tables */
     SK_PERMUTE_LENGTH, /* of a block */
     SK_PERMUTE_RANGES, /* of places */
     SK_PERMUTE_RANGE,  /* places in each */
@@ -20,12 +20,15 @@ enum {
 enum {
     SK_PERMUTE_TABLES = 1,
     SK_PERMUTE_DIVIDED = 2,
-    SK_PERMUTE_COUNTS = 4,   /* tables say how many elements there are, in 32 bits */
-    SK_PERMUTE_RARELY = 16,  /* most elements change nothing */
-    SK_PERMUTE_FAR = 32,     /* a table is larger than what a core has at hand */
-    SK_PERMUTE_ROWS = 64,    /* elements of a row go to neighbouring places: vectors */
-    SK_PERMUTE_VECTOR = 128, /* a record is one vector */
-    SK_PERMUTE_FEW = 8       /* places are numbers of 32 bits */
+    SK_PERMUTE_COUNTS = 4,    /* tables say how many elements there are, in 32 bits */
+    SK_PERMUTE_RARELY = 16,   /* most elements change nothing */
+    SK_PERMUTE_FAR = 32,      /* a table is larger than what a core has at hand */
+    SK_PERMUTE_ROWS = 64,     /* elements of a row go to neighbouring places: vectors */
+    SK_PERMUTE_VECTOR = 128,  /* a record is one vector */
+    SK_PERMUTE_ALONG = 256,   /* rows are long enough to be gone along one after the other, where that helps */
+    SK_PERMUTE_SEVERAL = 512, /* elements of a block go to its SK_PERMUTE_TABLES_OF_BLOCK tables in turn */
+    SK_PERMUTE_SHORT = 1024,  /* ... but so short that gangs are, too */
+    SK_PERMUTE_FEW = 8        /* places are numbers of 32 bits */
 };
 
 /* Components of one operation that are combined without looking at its others. */
@@ -39,14 +42,14 @@ typedef struct sk_permute_part {
 } sk_permute_part;
 
 /* Components that are all combined by one primitive: a record of them may be one vector. Those that say how many
- * elements there are count in the type of the others. */
+ * elements there are count in the type of the others; maxima of integers are minima of all their bits turned. */
 typedef struct sk_permute_vector {
     uint32_t lanes; /* a power of two; 0: they are not combined alike */
     ir_type type;
     ir_op op;
     ir_bits identity;
     int64_t longest; /* block, in which counts are exact */
-    bool counts[IR_MAX_COMPONENTS];
+    bool counts[IR_MAX_COMPONENTS], turned[IR_MAX_COMPONENTS];
 } sk_permute_vector;
 
 /* What the permutes of a cluster combine, component by component. All of them name the same places. */
@@ -88,6 +91,10 @@ sk_permute_record sk_permute_layout(const sk_cluster *c, unsigned kind);
 /* Threads of a block, each with every so many-th place of the block's range; places that a piece of the second pass
  * combines. */
 enum { SK_PERMUTE_THREADS = 256, SK_PERMUTE_MERGED = 4096 };
+/* Elements that follow each other may well have one place, and would wait for each other's stores. */
+enum { SK_PERMUTE_TABLES_OF_BLOCK = 4 };
+/* Lanes of gangs along rows that are not long. */
+enum { SK_PERMUTE_SHORT_LANES = 16 };
 /* Is the element the same wherever it is asked for? */
 bool sk_is_alike(const ir_program *p, ir_id element);
 /* Does the part choose one of its operands? By which condition, and is it the new one that is taken where it holds? */

@@ -256,13 +256,36 @@ static bool takes_rows(const sk_call *x, const sk_permute_cut *p)
            p->ranges == 1;
 }
 
+/* Are there rows worth going along? Bits for sk_geometry.row. */
+static unsigned goes_along(const sk_call *x)
+{
+    enum { SHORT = 256 };
+    const sk_cluster *c = x->c;
+    int64_t length = 1;
+    for (unsigned d = c->loop->rank - c->inner; d < c->loop->rank; d++)
+        length *= x->extent[d];
+    if (!c->uses_index || length < SK_PERMUTE_SHORT_LANES || !x->o->vector_bytes || x->o->group)
+        return 0;
+    return SK_PERMUTE_ALONG | (length < SHORT ? SK_PERMUTE_SHORT : 0);
+}
+
 /* Are totals records that one vector holds? */
 static bool takes_vectors(const sk_call *x, const sk_permute_cut *p)
 {
     const sk_permute_vector *v = &x->c->permuted->vector;
-    return v->lanes && p->tables && !p->counts && !p->rarely && p->ranges == 1 && !x->o->group &&
+    return v->lanes && p->tables && !p->counts && (!p->rarely || v->op == OP_MIN) && p->ranges == 1 && !x->o->group &&
            v->lanes * ir_type_size(v->type) <= x->o->vector_bytes && p->length <= v->longest &&
            x->places < INT32_MAX / v->lanes;
+}
+
+/* Are there so few places that elements near each other may well have the same, and several tables of a block at hand?
+ */
+static bool has_several(const sk_call *x, const sk_permute_cut *p, unsigned kind)
+{
+    enum { NEAR = 4096, LEAST_ELEMENTS = 16 /* a place */ };
+    const bool rarely = p->rarely && kind != SK_PERMUTE_VECTOR;
+    return x->c->any_order && p->tables && !rarely && p->ranges == 1 && !takes_rows(x, p) && !x->o->group &&
+           x->places * sk_permute_layout(x->c, kind).bytes <= NEAR && p->length >= LEAST_ELEMENTS * x->places;
 }
 
 /* Records from one table to the next, `records` of which are used. Different workers write to tables that follow each
@@ -281,20 +304,22 @@ static void set_slots(const sk_call *x, const sk_permute_cut *p, sk_geometry *g)
         kind = SK_PERMUTE_VECTOR;
     g->slot[SK_PERMUTE_ELEMENTS] = x->rows * x->columns;
     g->slot[SK_PERMUTE_PLACES] = x->places;
-    g->slot[SK_PERMUTE_BLOCKS] = p->blocks;
+    const int64_t tables = p->blocks * (has_several(x, p, kind) ? SK_PERMUTE_TABLES_OF_BLOCK : 1);
+    g->slot[SK_PERMUTE_BLOCKS] = tables;
     g->slot[SK_PERMUTE_LENGTH] = p->length;
     g->slot[SK_PERMUTE_RANGES] = p->ranges;
     g->slot[SK_PERMUTE_RANGE] = p->range;
     g->row = (p->tables ? SK_PERMUTE_TABLES : 0) | (p->ranges > 1 ? SK_PERMUTE_DIVIDED : 0) | kind |
              (is_far(x, p, kind) ? SK_PERMUTE_FAR : 0) |
-             (takes_rows(x, p) ? SK_PERMUTE_ROWS
-              : p->rarely      ? SK_PERMUTE_RARELY
-                               : 0) |
+             (takes_rows(x, p)                         ? SK_PERMUTE_ROWS
+              : p->rarely && kind != SK_PERMUTE_VECTOR ? SK_PERMUTE_RARELY
+                                                       : 0) |
+             (has_several(x, p, kind) ? SK_PERMUTE_SEVERAL : 0) | goes_along(x) |
              (x->places <= INT32_MAX ? SK_PERMUTE_FEW : 0);
     int64_t bytes = sk_permute_layout(x->c, kind).bytes;
     int64_t records = x->places + (kind == SK_PERMUTE_VECTOR); /* one for elements that go nowhere */
     g->slot[SK_PERMUTE_APART] = records_apart(records, bytes);
-    g->state_words = p->tables ? pieces_of(p->blocks * g->slot[SK_PERMUTE_APART] * bytes, sizeof(uint64_t)) : 0;
+    g->state_words = p->tables ? pieces_of(tables * g->slot[SK_PERMUTE_APART] * bytes, sizeof(uint64_t)) : 0;
 }
 
 bool sk_launch_permute(const sk_call *x, sk_geometry *g)

@@ -50,9 +50,17 @@ void sk_permute_open_totals(sk_permute *m)
         m->into[c] = sk_permute_result(m, c);
 }
 
-k_val sk_permute_base(sk_permute *m, k_val block)
+k_val sk_permute_base(sk_permute *m, k_val table)
 {
-    return sk_mul(m->lw, block, m->apart);
+    return sk_mul(m->lw, table, m->apart);
+}
+
+/* From the first to the last of all tables of a block, if they have so many each. */
+k_val sk_permute_records(sk_permute *m, k_val of_a_table)
+{
+    if (m->several == 1)
+        return of_a_table;
+    return sk_add(m->lw, sk_permute_base(m, k_i64(&m->lw->b, m->several - 1)), of_a_table);
 }
 
 /* Where something of a record is, as the element of a table of such things: `offset` bytes behind the record's
@@ -107,7 +115,7 @@ void sk_permute_clear_totals(sk_permute *m)
         sk_permute_clear_vectors(m);
         return;
     }
-    k_val lane = k_for_all(b, k_let(b, OP_SUB, m->high, m->low, 0));
+    k_val lane = k_for_all(b, sk_permute_records(m, k_let(b, OP_SUB, m->high, m->low, 0)));
     k_val at = sk_add(lw, m->low, lane);
     if (m->counts)
         k_store(b, m->into[0], sk_permute_total_at(m, 0, at), k_literal(b, T_U32, 0));
@@ -151,6 +159,8 @@ static void merge_part(sk_permute *m, uint32_t number, k_val place, const k_val 
         k_val total = k_load(b, m->into[c], sk_permute_total_at(m, c, place));
         if (m->vector && m->vector->type != m->all->type[c])
             total = k_convert(b, OP_CONVERT, m->all->type[c], total);
+        if (m->vector && m->vector->turned[c])
+            total = k_let(b, OP_BIT_NOT, total, 0, 0);
         new[c] = out[i] = total;
         old[c] = k_get(b, acc[c]);
     }

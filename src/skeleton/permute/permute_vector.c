@@ -1,8 +1,8 @@
 /* Permutes all of whose components are combined by one primitive, in one type, as sums of coordinates and their number
- * are: a total is a vector, and so is an element, with a lane for each component. Elements of a stretch are turned into
- * records in shared memory where they are computed; those that go nowhere have a record behind those of all places, as
- * it takes longer to ask for them. Numbers of elements count in the type of what is beside them, as
- * far as they are exact there. */
+ * are, or the corners of boxes, as the greatest integer is the least of all turned round, bit by bit: a total is a
+ * vector, and so is an element, with a lane for each component. Elements of a stretch are turned into records in shared
+ * memory where they are computed; those that go nowhere have a record behind those of all places, as it takes longer to
+ * ask for them. Numbers of elements count in the type of what is beside them, as far as they are exact there. */
 #include "skeleton/permute/permute_parts.h"
 
 #include "skeleton/extents.h"
@@ -22,6 +22,15 @@ static int64_t most_ones(ir_type type)
     return type == T_F32 ? 1 << 24 : type == T_F64 ? INT64_C(1) << 53 : INT32_MAX;
 }
 
+/* Is each component the minimum or maximum of the new and the old one? */
+static bool is_extremes(const ir_program *p, const sk_permuted *m)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < m->parts; i++)
+        all &= sk_permute_extreme(p, &m->part[i]);
+    return all;
+}
+
 sk_permute_vector sk_permute_alike(const ir_program *p, const sk_permuted *m, const ir_id *element)
 {
     sk_permute_vector v = {.lanes = 2, .longest = INT64_MAX};
@@ -30,6 +39,8 @@ sk_permute_vector sk_permute_alike(const ir_program *p, const sk_permuted *m, co
         return (sk_permute_vector){0};
     for (uint32_t c = 0; c < m->n; c++) {
         ir_op op = (ir_op)ir_at(p, ir_info(p, m->anchor[c])->fn->result[m->own[c]])->op;
+        v.turned[c] = op == OP_MAX;
+        op = v.turned[c] ? OP_MIN : op;
         if (c && op != v.op)
             return (sk_permute_vector){0};
         v.op = op;
@@ -42,9 +53,12 @@ sk_permute_vector sk_permute_alike(const ir_program *p, const sk_permuted *m, co
         typed = true;
         v.type = m->type[c];
         v.identity = m->identity[c];
+        if (v.turned[c])
+            v.identity = ~v.identity & UINT64_MAX >> (64 - 8 * ir_type_size(v.type));
     }
-    bool numbers = typed && (ir_type_float(v.type) || ir_type_class(v.type) == CLASS_INT) && ir_type_size(v.type) >= 4;
-    if (!numbers || (v.op != OP_ADD && v.op != OP_MUL))
+    const bool integers = typed && ir_type_class(v.type) == CLASS_INT;
+    const bool numbers = (integers || (typed && ir_type_float(v.type))) && ir_type_size(v.type) >= 4;
+    if (!numbers || (v.op != OP_ADD && v.op != OP_MUL && !(v.op == OP_MIN && integers && is_extremes(p, m))))
         return (sk_permute_vector){0};
     while (v.lanes < m->n)
         v.lanes *= 2;
@@ -69,7 +83,8 @@ void sk_permute_clear_vectors(sk_permute *m)
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
     k_val lanes = k_i64(b, m->vector->lanes), first = sk_mul(lw, m->base, lanes);
-    k_val i = k_for_all(b, sk_mul(lw, sk_add(lw, m->places, k_i64(b, 1)), lanes));
+    k_val records = sk_permute_records(m, sk_add(lw, m->places, k_i64(b, 1)));
+    k_val i = k_for_all(b, sk_mul(lw, records, lanes));
     k_store(b, m->into[0], sk_add(lw, first, i), k_literal(b, m->vector->type, m->vector->identity));
     k_end(b);
 }
@@ -79,13 +94,15 @@ void sk_permute_store_vector(sk_permute *m, k_val j, const k_val *value)
     k_builder *b = &m->lw->b;
     ir_type type = m->vector->type;
     k_val one = k_literal(b, type, type == T_F32 ? ir_bits_f32(1) : type == T_F64 ? ir_bits_f64(1) : 1);
-    k_val at[MOST_LANES];
-    for (uint32_t c = 0; c < m->vector->lanes; c++)
+    k_val at[MOST_LANES], x[MOST_LANES];
+    for (uint32_t c = 0; c < m->vector->lanes; c++) {
         at[c] = in_vector(m, j, k_i64(b, c));
-    for (uint32_t c = 0; c < m->vector->lanes; c++) { /* stores that follow each other are written together */
-        k_val x = c >= m->all->n ? k_literal(b, type, 0) : m->vector->counts[c] ? one : value[c];
-        k_store(b, m->vectors, at[c], x);
+        x[c] = c >= m->all->n ? k_literal(b, type, 0) : m->vector->counts[c] ? one : value[c];
+        if (m->vector->turned[c])
+            x[c] = k_let(b, OP_BIT_NOT, x[c], 0, 0);
     }
+    for (uint32_t c = 0; c < m->vector->lanes; c++) /* stores that follow each other are written together */
+        k_store(b, m->vectors, at[c], x[c]);
 }
 
 void sk_permute_take_vector(sk_permute *m, k_val j, k_val place)

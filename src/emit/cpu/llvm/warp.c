@@ -174,7 +174,7 @@ static cg_ref first_lanes(cg *g, cg_ref count, unsigned n)
  * instruction that writes to memory is slow. */
 static void compress(cg *g, cg_ref value, cg_ref keep, cg_ref pointer, unsigned bytes, unsigned n, bool over)
 {
-    if (g->cpu.avx512 && n * bytes == 64 && (bytes >= 4 || g->cpu.vbmi2)) {
+    if (g->cpu.avx512 && n * bytes >= 16 && (bytes >= 4 || g->cpu.vbmi2)) {
         LLVMTypeRef t = LLVMTypeOf(value);
         cg_ref in[] = {value, LLVMGetPoison(t), keep};
         cg_ref packed = cg_call(g, "llvm.x86.avx512.mask.compress", 1, &t, 3, in);
