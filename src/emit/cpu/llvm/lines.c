@@ -102,7 +102,7 @@ static bool find_form(const cg *g, k_val v, unsigned depth, index_form *out)
     const k_value *x = &g->k->value.at[v];
     const k_stmt *s = definition(g, v);
     index_form part[2] = {{0}, {0}};
-    int64_t by;
+    int64_t by = 0;
     if (x->shape == K_UNIFORM || x->shape == K_AFFINE) {
         out->step += x->shape == K_AFFINE ? x->step : 0;
         return true;
