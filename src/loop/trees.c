@@ -2,6 +2,7 @@
 #include "loop/trees.h"
 
 #include "opt/choice.h"
+#include "opt/identity.h"
 
 bool l_keeps_order(const ir_program *p, ir_id fold)
 {
@@ -13,12 +14,9 @@ static bool in_every_tree(const ir_program *p, ir_id fold)
 {
     const ir_array *info = ir_info(p, fold);
     for (uint32_t k = 0; k < info->components; k++) {
-        const ir_node *r = ir_at(p, info->fn->result[k]);
-        const ir_id *arg = r->kind == IR_OP && r->n == 2 ? ir_args(p, info->fn->result[k]) : NULL;
-        ir_id left = info->fn->param[k], right = info->fn->param[info->components + k];
-        bool own = arg && ((arg[0] == left && arg[1] == right) || (arg[0] == right && arg[1] == left));
-        bool exact = r->op == OP_ADD || r->op == OP_MUL || r->op == OP_MIN || r->op == OP_MAX;
-        if (!own || !exact || ir_type_float((ir_type)r->type))
+        const ir_op op = opt_primitive_of(p, info->fn, k);
+        bool exact = op == OP_ADD || op == OP_MUL || op == OP_MIN || op == OP_MAX;
+        if (!exact || ir_type_float((ir_type)info->type[k]))
             return false;
     }
     return true;

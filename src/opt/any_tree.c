@@ -4,6 +4,7 @@
 #include "opt/any_tree.h"
 
 #include "opt/choice.h"
+#include "opt/identity.h"
 
 typedef enum { NEITHER, OWN, CHOSEN } kind;
 
@@ -16,12 +17,7 @@ typedef struct component {
 /* The component's own two values combined by a primitive that gives the same in every tree. */
 static bool is_own(const ir_program *p, const ir_fn *fn, uint32_t c)
 {
-    const ir_node *r = ir_at(p, fn->result[c]);
-    const ir_id *arg = r->kind == IR_OP && r->n == 2 ? ir_args(p, fn->result[c]) : NULL;
-    const ir_id left = fn->param[c], right = fn->param[fn->results + c];
-    if (!arg || !((arg[0] == left && arg[1] == right) || (arg[0] == right && arg[1] == left)))
-        return false;
-    switch ((ir_op)r->op) {
+    switch (opt_primitive_of(p, fn, c)) {
     case OP_MIN:
     case OP_MAX:
     case OP_BIT_AND:
@@ -32,7 +28,7 @@ static bool is_own(const ir_program *p, const ir_fn *fn, uint32_t c)
         return true;
     case OP_ADD:
     case OP_MUL:
-        return !ir_type_float((ir_type)r->type);
+        return !ir_type_float((ir_type)ir_at(p, fn->result[c])->type);
     default:
         return false;
     }

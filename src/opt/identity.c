@@ -41,19 +41,20 @@ static bool identity_of(ir_op op, ir_type t, ir_bits *out)
     }
 }
 
+ir_op opt_primitive_of(const ir_program *p, const ir_fn *fn, uint32_t c)
+{
+    const ir_node *r = ir_at(p, fn->result[c]);
+    const ir_id *arg = r->kind == IR_OP && r->n == 2 ? ir_args(p, fn->result[c]) : NULL;
+    const ir_id left = fn->param[c], right = fn->param[fn->results + c];
+    const bool own = arg && ((arg[0] == left && arg[1] == right) || (arg[0] == right && arg[1] == left));
+    return own ? (ir_op)r->op : OP_COUNT;
+}
+
 bool opt_find_identity(const ir_program *p, const ir_fn *fn, ir_bits *out)
 {
-    uint32_t n = fn->results;
-    for (uint32_t c = 0; c < n; c++) {
-        const ir_node *r = ir_at(p, fn->result[c]);
-        if (r->kind != IR_OP || r->n != 2)
+    for (uint32_t c = 0; c < fn->results; c++)
+        if (!identity_of(opt_primitive_of(p, fn, c), (ir_type)ir_at(p, fn->result[c])->type, &out[c]))
             return false;
-        const ir_id *arg = ir_args(p, fn->result[c]);
-        bool straight = arg[0] == fn->param[c] && arg[1] == fn->param[n + c];
-        bool swapped = arg[1] == fn->param[c] && arg[0] == fn->param[n + c];
-        if (!(straight || swapped) || !identity_of((ir_op)r->op, (ir_type)r->type, &out[c]))
-            return false;
-    }
     return true;
 }
 

@@ -2,7 +2,7 @@
 
 enum {
     MOST_TERMS = 160, /* counted as many times as there are elements */
-    FEW = OPT_FEW_IN_LANE
+    FEW = SK_FEW_IN_LANE
 };
 
 /* Does the term divide the variable, which is not negative, or a little more than it, by a small number? */
@@ -92,14 +92,14 @@ static bool are_words(const sk_lower *lw, const opt_ids *ids, uint32_t n, const 
 }
 
 /* All terms of a lane, and what its elements have of their own. */
-static opt_lane_code code_of(const sk_lower *lw, const opt_ids *ids, const sk_factor *f)
+static sk_lane_code code_of(const sk_lower *lw, const opt_ids *ids, const sk_factor *f)
 {
-    const opt_lane lane = {.elements = f->by / f->steps,
-                           .digits = f->digits,
-                           .digit = f->digit,
-                           .steps = f->steps,
-                           .variable = f->steps > 1 ? f->variable : 0};
-    return opt_code_of_lane(lw->l->ir, lw->arena, ids, &lane);
+    const sk_lane lane = {.elements = f->by / f->steps,
+                          .digits = f->digits,
+                          .digit = f->digit,
+                          .steps = f->steps,
+                          .variable = f->steps > 1 ? f->variable : 0};
+    return sk_code_of_lane(lw->l->ir, lw->arena, ids, &lane);
 }
 
 sk_lane_cost sk_cost_of_lane(const sk_lower *lw, uint32_t n, const ir_id *term, ir_id digit)
@@ -107,10 +107,10 @@ sk_lane_cost sk_cost_of_lane(const sk_lower *lw, uint32_t n, const ir_id *term, 
     const sk_factor f = {.by = 1, .steps = 1, .digits = 1, .digit = {digit}};
     opt_ids ids = {0};
     opt_reach(lw->l->ir, lw->arena, n, term, &ids);
-    sk_lane_cost c = {.suits = suits(lw, &ids) && ids.n <= OPT_MOST_LANE_CODE, .words = are_words(lw, &ids, n, term)};
+    sk_lane_cost c = {.suits = suits(lw, &ids) && ids.n <= SK_MOST_LANE_CODE, .words = are_words(lw, &ids, n, term)};
     if (!c.suits)
         return c;
-    const opt_lane_code code = code_of(lw, &ids, &f);
+    const sk_lane_code code = code_of(lw, &ids, &f);
     c.own = (uint16_t)code.own;
     c.terms = (uint16_t)(code.terms - code.own);
     c.own_work = (uint16_t)code.own_work;
@@ -132,7 +132,7 @@ bool sk_lane_computes_less(const sk_lane_cost *c, int64_t extent)
 bool sk_lane_pays(const sk_lane_cost *c, int64_t extent)
 {
     return c->suits && extent >= 2 && extent <= (c->words ? SK_MOST_FACTOR : FEW) &&
-           c->terms + c->own * extent <= OPT_MOST_LANE_CODE;
+           c->terms + c->own * extent <= SK_MOST_LANE_CODE;
 }
 
 sk_factor sk_factor_of_launch(const sk_index *at, int64_t extent)
@@ -158,7 +158,7 @@ sk_factor sk_factor_of_extents(const sk_lower *lw, uint32_t n, const ir_id *term
     }
     opt_reach(lw->l->ir, lw->arena, n, term, &ids);
     const int64_t most = are_words(lw, &ids, n, term) ? SK_MOST_FACTOR : FEW;
-    return suits(lw, &ids) && f.by <= most && code_of(lw, &ids, &f).terms <= OPT_MOST_LANE_CODE ? f : none;
+    return suits(lw, &ids) && f.by <= most && code_of(lw, &ids, &f).terms <= SK_MOST_LANE_CODE ? f : none;
 }
 
 void sk_make_elements(const sk_lower *lw, sk_factor *f, uint32_t n, const ir_id *term)
@@ -196,7 +196,7 @@ sk_factor sk_factor_of_divided(const sk_lower *lw, const sk_factor *f, uint32_t 
     wide.steps = largest_divisor(lw->l->ir, &ids, variable);
     wide.by *= wide.steps;
     const int64_t most = are_words(lw, &ids, n, term) ? SK_MOST_FACTOR : FEW;
-    if (!f->digits || wide.by > most || code_of(lw, &ids, &wide).terms > OPT_MOST_LANE_CODE)
+    if (!f->digits || wide.by > most || code_of(lw, &ids, &wide).terms > SK_MOST_LANE_CODE)
         return *f;
     find_divided(lw->l->ir, &ids, &wide);
     return wide;

@@ -6,9 +6,9 @@
 
 #include "skeleton/element/lower.h"
 
-#include "opt/lane_code.h"
+#include "skeleton/element/lane_code.h"
 
-enum { SK_MOST_FACTOR = OPT_MOST_IN_LANE, SK_MOST_DIVIDED = 8 };
+enum { SK_MOST_FACTOR = SK_MOST_IN_LANE, SK_MOST_DIVIDED = 8 };
 
 typedef struct sk_factor {
     int64_t by;     /* elements of a lane; 1: nothing is gained by more */

@@ -6,7 +6,7 @@
 #include "opt/rewrite.h"
 #include "skeleton/element/along.h"
 #include "skeleton/element/eager.h"
-#include "skeleton/element/near.h"
+#include "skeleton/element/contents.h"
 #include "skeleton/element/runs.h"
 #include "skeleton/element/spans.h"
 #include "skeleton/extents.h"
@@ -33,20 +33,6 @@ void sk_open(sk_lower *lw, uint16_t lanes)
     k_begin(&lw->b, lw->out->k);
     sk_body_init(&lw->body, lw->cluster, SK_GENERIC, lw->arena);
     lw->at = own_index(lw->l->ir, lw->cluster->loop->rank);
-}
-
-/* Of an array whose extents are known; 0: there is none, or there are many. */
-static uint32_t few_elements(const ir_program *p, const ir_array *info)
-{
-    enum { FEW = 256 };
-    int64_t all = 1, extent;
-    for (unsigned d = 0; d < info->rank; d++) {
-        if (!ir_extent_constant(p, info->shape[d], &extent) || extent > FEW)
-            return 0;
-        all *= extent;
-        all = all > FEW ? 0 : all;
-    }
-    return info->rank ? (uint32_t)all : 0;
 }
 
 k_mem sk_array_memory(sk_lower *lw, ir_id array, uint32_t component, bool written)
@@ -76,7 +62,7 @@ k_mem sk_array_memory(sk_lower *lw, ir_id array, uint32_t component, bool writte
     lw->out->k->mem.at[m].unread = written && !over && array < lw->l->nodes && !(lw->l->wanted[array] >> component & 1);
     lw->out->k->mem.at[m].near = !written && sk_holds_near_places(lw->l->ir, lw->arena, array, component);
     lw->out->k->mem.at[m].one = !written && !info->rank;
-    lw->out->k->mem.at[m].few = written ? 0 : few_elements(lw->l->ir, info);
+    lw->out->k->mem.at[m].few = written ? 0 : sk_few_elements(lw->l->ir, info);
     vec_push(lw->arena, &lw->out->memory, ((sk_binding){SK_ARRAY, array, component, type}));
     map64_put(lw->arena, &lw->memory, key, m);
     return m;

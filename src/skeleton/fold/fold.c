@@ -79,12 +79,9 @@ bool sk_fold_in_any_order(const sk_lower *lw, const sk_fold *f)
 {
     const ir_program *p = lw->l->ir;
     for (uint32_t c = 0; c < f->n; c++) {
-        const ir_node *r = ir_at(p, f->info->fn->result[c]);
-        const ir_id *arg = r->kind == IR_OP && r->n == 2 ? ir_args(p, f->info->fn->result[c]) : NULL;
-        ir_id left = f->info->fn->param[c], right = f->info->fn->param[f->n + c];
-        bool own = arg && ((arg[0] == left && arg[1] == right) || (arg[0] == right && arg[1] == left));
-        bool exact = own && (r->op == OP_ADD || r->op == OP_MIN || r->op == OP_MAX);
-        if (!exact || ir_type_float((ir_type)r->type)) /* extremes of floats are looked for once more */
+        const ir_op op = opt_primitive_of(p, f->info->fn, c);
+        bool exact = op == OP_ADD || op == OP_MIN || op == OP_MAX;
+        if (!exact || ir_type_float((ir_type)f->info->type[c])) /* extremes of floats are looked for once more */
             return false;
     }
     return true;

@@ -279,6 +279,9 @@ cg_ref cg_lane_scalar(cg *g, k_val v, unsigned lane); /* lane 0 or 1 */
 cg_ref cg_step(cg *g, k_val v);                       /* i64 difference of neighbouring lanes of a linear value */
 cg_ref cg_vec(cg *g, k_val v);                        /* as a vector */
 bool cg_is_narrow(const cg *g, k_val v);
+const k_stmt *cg_definition(const cg *g, k_val v); /* what makes it; NULL: no statement */
+bool cg_is_uniform(const cg *g, k_val v);
+bool cg_is_literal(const cg *g, k_val v, int64_t *out);
 cg_ref cg_as_wide(cg *g, k_val v, cg_ref x); /* lanes of v's vector, or one of them, with the 64 bits of its type */
 cg_ref cg_index_vec(cg *g, k_val v);         /* the same, of 32 bits a lane if the value is narrow */
 void cg_define(cg *g, k_val v, cg_ref scalar_or_vector);

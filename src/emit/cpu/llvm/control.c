@@ -219,18 +219,12 @@ void cg_break_if(cg *g, k_ref id)
 
 /* --- FOR --- */
 
-static bool literal(const cg *g, k_val v, int64_t *out)
-{
-    const k_value *x = &g->k->value.at[v];
-    *out = (int64_t)x->bits;
-    return x->kind == KV_LITERAL;
-}
-
 static bool unrolled(cg *g, k_ref id)
 {
     const k_stmt *s = &g->k->stmt.at[id];
     int64_t from, to;
-    if (s->sub != 1 || !literal(g, s->in[0], &from) || !literal(g, s->in[1], &to) || to - from > CG_MOST_UNROLLED)
+    if (s->sub != 1 || !cg_is_literal(g, s->in[0], &from) || !cg_is_literal(g, s->in[1], &to) ||
+        to - from > CG_MOST_UNROLLED)
         return false;
     if (g->part && (g->facts[id].parts || (to - from) * g->facts[id].statements > CG_PART))
         return false;

@@ -6,17 +6,6 @@
 
 enum { FEWEST_LANES = 8, MOST_LINES = 4, MOST_DEPTH = 8 };
 
-static const k_stmt *definition(const cg *g, k_val v)
-{
-    const k_value *x = &g->k->value.at[v];
-    return x->kind == KV_RESULT ? &g->k->stmt.at[x->def] : NULL;
-}
-
-static bool is_uniform(const cg *g, k_val v)
-{
-    return g->k->value.at[v].shape == K_UNIFORM;
-}
-
 static bool is_rest(unsigned op)
 {
     return op == OP_REM || op == OP_MOD;
@@ -29,22 +18,15 @@ static bool is_division(unsigned op)
 
 /* --- divisions --- */
 
-static bool literal(const cg *g, k_val v, int64_t *out)
-{
-    const k_value *x = &g->k->value.at[v];
-    *out = (int64_t)x->bits;
-    return x->kind == KV_LITERAL;
-}
-
 static bool may_stay(const cg *g, const k_stmt *s)
 {
     const k_value *x = &g->k->value.at[s->in[0]];
     int64_t by;
-    if (!is_division(s->sub) || x->type != T_I64 || !is_uniform(g, s->in[1]) || g->lanes < FEWEST_LANES || g->part)
+    if (!is_division(s->sub) || x->type != T_I64 || !cg_is_uniform(g, s->in[1]) || g->lanes < FEWEST_LANES || g->part)
         return false;
     if (x->shape == K_AFFINE)
-        return x->step == 1 && !(literal(g, s->in[1], &by) && by < 2 * (int64_t)g->lanes);
-    return g->value[s->in[0]].line && !is_rest(definition(g, s->in[0])->sub);
+        return x->step == 1 && !(cg_is_literal(g, s->in[1], &by) && by < 2 * (int64_t)g->lanes);
+    return g->value[s->in[0]].line && !is_rest(cg_definition(g, s->in[0])->sub);
 }
 
 bool cg_let_line(cg *g, const k_stmt *s)
@@ -100,7 +82,7 @@ typedef struct index_form {
 static bool find_form(const cg *g, k_val v, unsigned depth, index_form *out)
 {
     const k_value *x = &g->k->value.at[v];
-    const k_stmt *s = definition(g, v);
+    const k_stmt *s = cg_definition(g, v);
     index_form part[2] = {{0}, {0}};
     int64_t by = 0;
     if (x->shape == K_UNIFORM || x->shape == K_AFFINE) {
@@ -125,9 +107,9 @@ static bool find_form(const cg *g, k_val v, unsigned depth, index_form *out)
         out->lines += part[i].lines;
     }
     if (s->sub == OP_MUL) {
-        const bool swapped = is_uniform(g, s->in[0]);
+        const bool swapped = cg_is_uniform(g, s->in[0]);
         const index_form *along = &part[swapped];
-        if (!is_uniform(g, s->in[!swapped]) || (along->step && !literal(g, s->in[!swapped], &by)))
+        if (!cg_is_uniform(g, s->in[!swapped]) || (along->step && !cg_is_literal(g, s->in[!swapped], &by)))
             return false;
         out->step += along->step ? along->step * by : 0;
         return true;
@@ -142,7 +124,7 @@ static cg_ref first_index(cg *g, k_val v)
     const k_value *x = &g->k->value.at[v];
     if (x->shape == K_UNIFORM || x->shape == K_AFFINE)
         return cg_scalar(g, v);
-    const k_stmt *s = definition(g, v);
+    const k_stmt *s = cg_definition(g, v);
     if (is_division(s->sub))
         return g->value[v].line;
     cg_ref left = first_index(g, s->in[0]), right = first_index(g, s->in[1]);

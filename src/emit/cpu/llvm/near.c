@@ -20,17 +20,6 @@ typedef struct progress {
     double slope; /* by so much a lane, about; below 0: not known */
 } progress;
 
-static const k_stmt *definition(const cg *g, k_val v)
-{
-    const k_value *x = &g->k->value.at[v];
-    return x->kind == KV_RESULT ? &g->k->stmt.at[x->def] : NULL;
-}
-
-static bool is_uniform(const cg *g, k_val v)
-{
-    return g->k->value.at[v].shape == K_UNIFORM;
-}
-
 /* A literal's size, or below 0. */
 static double size_of(const cg *g, k_val v)
 {
@@ -94,7 +83,7 @@ static progress of_let(const cg *g, const k_stmt *s, unsigned depth)
 static progress progress_of(const cg *g, k_val v, unsigned depth)
 {
     const k_value *x = &g->k->value.at[v];
-    const k_stmt *s = definition(g, v);
+    const k_stmt *s = cg_definition(g, v);
     if (x->shape == K_UNIFORM)
         return (progress){FLAT, 0};
     if (x->type != T_I64)
@@ -213,10 +202,10 @@ cg_ref cg_load_near(cg *g, const k_stmt *s, cg_load_at *gathered)
     const unsigned registers = p.slope < 0 || p.slope > 1 ? 2 : 1;
     cg_ref moved = cg_i64(g, 0);
     k_val v = s->in[0];
-    for (const k_stmt *d = definition(g, v); d && d->op == K_LET && (d->sub == OP_ADD || d->sub == OP_SUB);
-         d = definition(g, v)) { /* what all lanes share is added to the stretch, which other loads have, too */
-        const bool swapped = d->sub == OP_ADD && is_uniform(g, d->in[0]);
-        if (!swapped && !is_uniform(g, d->in[1]))
+    for (const k_stmt *d = cg_definition(g, v); d && d->op == K_LET && (d->sub == OP_ADD || d->sub == OP_SUB);
+         d = cg_definition(g, v)) { /* what all lanes share is added to the stretch, which other loads have, too */
+        const bool swapped = d->sub == OP_ADD && cg_is_uniform(g, d->in[0]);
+        if (!swapped && !cg_is_uniform(g, d->in[1]))
             break;
         cg_ref by = cg_scalar(g, d->in[!swapped]);
         moved = d->sub == OP_ADD ? LLVMBuildAdd(b, moved, by, "") : LLVMBuildSub(b, moved, by, "");

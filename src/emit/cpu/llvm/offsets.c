@@ -29,12 +29,6 @@ typedef struct sum {
     term term[MOST_TERMS];
 } sum;
 
-static const k_stmt *definition(const cg *g, k_val v)
-{
-    const k_value *x = &g->k->value.at[v];
-    return x->kind == KV_RESULT ? &g->k->stmt.at[x->def] : NULL;
-}
-
 /* Division as C has it, or rounded down; nothing is known of a division by zero. */
 static bool divide(ir_op op, int64_t x, int64_t y, int64_t *out)
 {
@@ -78,7 +72,7 @@ static bool compute(ir_op op, int64_t x, int64_t y, int64_t *out)
 static bool is_known(const cg *g, k_val v, unsigned depth, int64_t *number)
 {
     const k_value *x = &g->k->value.at[v];
-    const k_stmt *s = definition(g, v);
+    const k_stmt *s = cg_definition(g, v);
     int64_t other[MOST_LANES];
     if (x->kind == KV_LITERAL) {
         for (unsigned i = 0; i < g->lanes; i++)
@@ -115,7 +109,7 @@ static bool literal(const cg *g, k_val v, int64_t *out)
 static int64_t scale_of(const cg *g, k_val v, unsigned depth)
 {
     const k_value *x = &g->k->value.at[v];
-    const k_stmt *s = definition(g, v);
+    const k_stmt *s = cg_definition(g, v);
     int64_t by;
     if (x->kind == KV_PIECE)
         return 1;
@@ -137,7 +131,7 @@ static int64_t scale_of(const cg *g, k_val v, unsigned depth)
 
 static bool is_multiple(const cg *g, k_val v, int64_t of, unsigned depth)
 {
-    const k_stmt *s = definition(g, v);
+    const k_stmt *s = cg_definition(g, v);
     int64_t x;
     if (of == 1)
         return true;
@@ -167,7 +161,7 @@ typedef struct position {
 /* A sum of multiples of `of` that lanes share, and known numbers. Nothing is emitted. */
 static bool find_position(const cg *g, k_val v, int64_t of, unsigned depth, position *out)
 {
-    const k_stmt *s = definition(g, v);
+    const k_stmt *s = cg_definition(g, v);
     int64_t number[MOST_LANES];
     if (is_known(g, v, depth, number)) {
         for (unsigned l = 0; l < g->lanes; l++)
@@ -304,7 +298,7 @@ static bool split_clamped(cg *g, const k_stmt *s, unsigned depth, sum *out)
 static bool split(cg *g, k_val v, unsigned depth, sum *out)
 {
     const k_value *x = &g->k->value.at[v];
-    const k_stmt *s = definition(g, v);
+    const k_stmt *s = cg_definition(g, v);
     *out = (sum){.shared = cg_i64(g, 0)};
     if (x->type != T_I64 || depth == MOST_DEPTH)
         return false;
@@ -351,7 +345,7 @@ static unsigned known_lanes(const cg *g)
 static bool known_apart(const cg *g, k_val v, unsigned depth, int64_t *number)
 {
     const k_value *x = &g->k->value.at[v];
-    const k_stmt *s = definition(g, v);
+    const k_stmt *s = cg_definition(g, v);
     int64_t other[MOST_LANES];
     if (x->shape == K_UNIFORM) {
         memset(number, 0, g->lanes * sizeof(*number));

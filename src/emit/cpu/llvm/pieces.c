@@ -5,17 +5,6 @@
 
 enum { MOST_PIECES = 4, MOST_DEPTH = 6 };
 
-static const k_stmt *made_by(const cg *g, k_val v)
-{
-    const k_value *x = &g->k->value.at[v];
-    return x->kind == KV_RESULT ? &g->k->stmt.at[x->def] : NULL;
-}
-
-static bool is_uniform(const cg *g, k_val v)
-{
-    return g->k->value.at[v].shape == K_UNIFORM;
-}
-
 static bool is_row(const cg *g, k_val v)
 {
     const k_value *x = &g->k->value.at[v];
@@ -32,7 +21,7 @@ typedef enum { NO_PIECES, ONE, ROW, BACK, TURNED, MIRRORED, MOVED, CHOSEN, SMALL
 
 static const k_stmt *made_with(const cg *g, k_val v, ir_op op)
 {
-    const k_stmt *s = made_by(g, v);
+    const k_stmt *s = cg_definition(g, v);
     return s && s->op == K_LET && s->sub == op ? s : NULL;
 }
 
@@ -68,7 +57,7 @@ static bool is_mirrored(const cg *g, k_val v, mirror *m)
         far = part[i];
     }
     const k_stmt *abs = rem ? made_with(g, rem->in[0], OP_ABS) : NULL;
-    if (!abs || !is_row(g, abs->in[0]) || !is_uniform(g, rem->in[1]))
+    if (!abs || !is_row(g, abs->in[0]) || !cg_is_uniform(g, rem->in[1]))
         return false;
     m->row = abs->in[0];
     m->period = rem->in[1];
@@ -76,7 +65,7 @@ static bool is_mirrored(const cg *g, k_val v, mirror *m)
     for (unsigned i = 0; i < 3; i++) {
         const k_stmt *sub = made_with(g, part[i], OP_SUB);
         back |= sub && sub->in[0] == m->period && sub->in[1] == far;
-        if (is_uniform(g, part[i]))
+        if (cg_is_uniform(g, part[i]))
             m->last = part[i];
     }
     return back && m->last;
@@ -85,8 +74,8 @@ static bool is_mirrored(const cg *g, k_val v, mirror *m)
 /* MOVED: operand `*base`, and by the other, which is uniform. */
 static form form_of(const cg *g, k_val v, k_val *base)
 {
-    const k_stmt *s = made_by(g, v);
-    if (is_uniform(g, v))
+    const k_stmt *s = cg_definition(g, v);
+    if (cg_is_uniform(g, v))
         return ONE;
     if (is_row(g, v))
         return ROW;
@@ -103,13 +92,13 @@ static form form_of(const cg *g, k_val v, k_val *base)
         return MIRRORED;
     switch (s->sub) {
     case OP_ADD:
-        *base = is_uniform(g, s->in[1]) ? s->in[0] : s->in[1];
-        return is_uniform(g, s->in[0]) || is_uniform(g, s->in[1]) ? MOVED : NO_PIECES;
+        *base = cg_is_uniform(g, s->in[1]) ? s->in[0] : s->in[1];
+        return cg_is_uniform(g, s->in[0]) || cg_is_uniform(g, s->in[1]) ? MOVED : NO_PIECES;
     case OP_SUB:
         *base = s->in[0];
-        return is_uniform(g, s->in[1]) ? MOVED : NO_PIECES;
+        return cg_is_uniform(g, s->in[1]) ? MOVED : NO_PIECES;
     case OP_MOD:
-        return is_row(g, s->in[0]) && is_uniform(g, s->in[1]) ? TURNED : NO_PIECES;
+        return is_row(g, s->in[0]) && cg_is_uniform(g, s->in[1]) ? TURNED : NO_PIECES;
     case OP_MIN:
         return SMALLER;
     case OP_MAX:
@@ -124,7 +113,7 @@ static bool count(const cg *g, k_val v, unsigned depth, unsigned *pieces, unsign
 {
     k_val base = 0;
     form f = depth > MOST_DEPTH ? NO_PIECES : form_of(g, v, &base);
-    const k_stmt *s = made_by(g, v);
+    const k_stmt *s = cg_definition(g, v);
     switch (f) {
     case NO_PIECES:
         return false;
@@ -399,7 +388,7 @@ static cg_ref load_pieces(const load *l, k_val v, cg_ref by, cg_ref mask, cg_ref
     cg *g = l->g;
     LLVMBuilderRef b = g->b;
     k_val base = 0;
-    const k_stmt *s = made_by(g, v);
+    const k_stmt *s = cg_definition(g, v);
     form f = form_of(g, v, &base);
     if (f == ONE)
         return load_one(l, moved_by(g, cg_scalar(g, v), by), mask);

@@ -370,6 +370,24 @@ cg_ref cg_index_vec(cg *g, k_val v)
     return cg_splat(g, base);
 }
 
+const k_stmt *cg_definition(const cg *g, k_val v)
+{
+    const k_value *x = &g->k->value.at[v];
+    return x->kind == KV_RESULT ? &g->k->stmt.at[x->def] : NULL;
+}
+
+bool cg_is_uniform(const cg *g, k_val v)
+{
+    return g->k->value.at[v].shape == K_UNIFORM;
+}
+
+bool cg_is_literal(const cg *g, k_val v, int64_t *out)
+{
+    const k_value *x = &g->k->value.at[v];
+    *out = (int64_t)x->bits;
+    return x->kind == KV_LITERAL;
+}
+
 void cg_define(cg *g, k_val v, cg_ref x)
 {
     g->value[v] = (cg_value){.form = cg_is_vector(x) ? FORM_VECTOR : FORM_UNIFORM, .v = x};

@@ -1,9 +1,9 @@
-#include "opt/lane_code.h"
+#include "skeleton/element/lane_code.h"
 
 /* How a term depends on which of a lane's elements it is for. */
 enum { DIGITS = 1, VARIABLE = 2, KNOWN = 4 /* it is a number then */ };
 
-static uint32_t dependence_of(const ir_program *p, const opt_lane *lane, const map64 *of, ir_id id)
+static uint32_t dependence_of(const ir_program *p, const sk_lane *lane, const map64 *of, ir_id id)
 {
     const ir_node *n = ir_at(p, id);
     const ir_id *arg = p->arg.at + n->args;
@@ -21,10 +21,10 @@ static uint32_t dependence_of(const ir_program *p, const opt_lane *lane, const m
     return mentions | known;
 }
 
-opt_lane_code opt_code_of_lane(const ir_program *p, arena *a, const opt_ids *ids, const opt_lane *lane)
+sk_lane_code sk_code_of_lane(const ir_program *p, arena *a, const opt_ids *ids, const sk_lane *lane)
 {
     map64 of = {0};
-    opt_lane_code code = {0};
+    sk_lane_code code = {0};
     for (uint32_t i = 0; i < ids->n; i++) {
         const ir_node *n = ir_at(p, ids->at[i]);
         const uint32_t depends = dependence_of(p, lane, &of, ids->at[i]);

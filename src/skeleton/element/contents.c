@@ -1,7 +1,22 @@
-/* What goes along with an index is near for neighbours: sums, products and quotients by what does not change. */
-#include "skeleton/element/near.h"
+/* What is known of the elements of arrays that kernels read. */
+#include "skeleton/element/contents.h"
 
 #include "opt/rewrite.h"
+
+uint32_t sk_few_elements(const ir_program *p, const ir_array *info)
+{
+    enum { FEW = 256 };
+    int64_t all = 1, extent;
+    for (unsigned d = 0; d < info->rank; d++) {
+        if (!ir_extent_constant(p, info->shape[d], &extent) || extent > FEW)
+            return 0;
+        all *= extent;
+        all = all > FEW ? 0 : all;
+    }
+    return info->rank ? (uint32_t)all : 0;
+}
+
+/* --- places: what goes along with an index is near for neighbours --- */
 
 /* All operands but one are the same everywhere. */
 static bool one_moves(const ir_program *p, const ir_node *n, uint32_t first)
